@@ -31,13 +31,13 @@ void ctx_hold(ddsc_context *ctx, bool hold);
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Returns true if the call was canceled. A canceled call stays canceled until it returns. May be
- * called from any thread. On the calling thread, it also polls the user's callback periodically.
- * Work that takes more than a few milliseconds should call it. */
+ * called from any thread. On the calling thread, ctx_canceled also polls the user's callback
+ * periodically. Work that takes more than a few milliseconds should call ctx_canceled. */
 bool ctx_canceled(ddsc_context *ctx);
 /* Passes a warning to the caller immediately. Must be called on the calling thread. */
 void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Records a figure about the current call for ddsc_context_get_details, or replaces its value.
- * `name` must be a literal. Must be called on the calling thread. */
+/* Records a named number about the current call for ddsc_context_get_details, or replaces its
+ * value. `name` must be a literal. Must be called on the calling thread. */
 void ctx_detail(ddsc_context *ctx, const char *name, double value);
 /* Fails with "NAME is NULL" if the pointer is NULL. */
 ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name);
@@ -69,8 +69,8 @@ typedef struct ctx_step {
 } ctx_step;
 int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
 
-/* `CHECK(call)` returns on an error. Use it only for calls without information statuses (> 0),
- * which it would drop; debug builds check this. */
+/* `CHECK(call)` returns on an error. It must not be used for calls that return information statuses
+ * (> 0), because it would discard them; debug builds check this. */
 #define CHECK(call)                  \
     do {                             \
         ddsc_status check_ = (call); \
@@ -141,7 +141,7 @@ static inline uint64_t hash_u64(uint64_t x)
 /* ---- settings from ddsc_context_set_resume ---- */
 
 const char *ctx_resume_folder(const ddsc_context *ctx);    /* NULL: nothing is stored */
-void ctx_resume_pause(ddsc_context *ctx, bool pause);      /* suspends it for work on other data */
+void ctx_resume_pause(ddsc_context *ctx, bool pause);      /* suspends resuming */
 const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's settings line */
 void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* adds to the pairs read */
 
@@ -271,7 +271,7 @@ double clock_seconds(void);
 
 typedef struct stage_time {
     const char *name;
-    double wall, cpu; /* in seconds; cpu sums over all threads of the process */
+    double wall, cpu; /* in seconds; cpu: the sum over all threads of the process */
 } stage_time;
 
 /* Enters a stage and returns the previous one, for stage_leave. progress_begin and progress_end do
@@ -280,7 +280,7 @@ typedef struct stage_time {
 const char *stage_enter(ddsc_context *ctx, const char *name);
 void stage_leave(ddsc_context *ctx, const char *before);
 /* Lists all stages since the context was created, in order of first entry. The times add up to the
- * age of the context. The first stage, "other", is the time outside all other stages. */
+ * age of the context. The first stage, "other", contains the time outside all other stages. */
 int64_t stage_list(ddsc_context *ctx, const stage_time **list);
 /* Returns the wall-clock seconds spent in one stage so far, or 0 if it was never entered. */
 double stage_seconds(ddsc_context *ctx, const char *name);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* The version increases with every change below. New functions are added only at the end. If a
- * plug-in lacks a function or sets it to NULL, the CPU does its work. */
+ * plug-in lacks a function or sets it to NULL, the CPU is used instead. */
 enum { DEVICE_TABLE_VERSION = 3, DEVICE_WORDS = 200, DEVICE_TILE = 128 };
 
 typedef struct device_about {
@@ -43,8 +43,9 @@ typedef struct device_grid {
     const double *mean;    /* n x 2 */
     const double *cov;     /* n x 3: covariances (row, row), (row, column), (column, column) */
     double step[2];
-    double rounding; /* amount by which points off the grid may raise a bound, in squared lengths */
-    double unit;     /* unit of the bounds, in squared lengths */
+    double
+        rounding; /* maximum increase of a bound due to points off the grid, in squared lengths */
+    double unit;  /* unit of the bounds, in squared lengths */
     /* n_levels is the total number of levels. n_pair is the number of levels of a dual bound.
      * n_start is the number of levels before a tight bound is evaluated for the first time, and the
      * number of levels of a bound from a few iterations. */
@@ -93,7 +94,7 @@ typedef struct device_sparse {
 /* Effort spent on a bound. See distance/bound/refined.c. */
 enum { DEVICE_DUAL, DEVICE_TIGHT };
 
-/* Functions that can fail return 0 on success. Otherwise they return another number and store the
+/* Functions that can fail return 0 on success. On failure, they return another number and store the
  * reason in `why` (DEVICE_WORDS bytes). */
 typedef struct device_table {
     int version;
@@ -128,13 +129,12 @@ typedef struct device_table {
                   int64_t most, int32_t *pair, float *key, int64_t *found, char *why);
     /* Uploads frames for the rows loaded last. The frames need not outlive the call. */
     int (*load_frames)(void *state, const device_frames *frames, char *why);
-    /* Uploads items on a grid, which replace any previous grid items. They are independent of
+    /* Uploads items on a grid, which replace any previous grid items. Grid items are independent of
      * the rows. */
     int (*load_grid)(void *state, const device_grid *grid, char *why);
-    /* Computes bound[k], a lower bound on the transport cost of items pair[2 k] and pair[2 k +
-     * 1] under squared distances. It may stop as soon as the bound exceeds enough[k], or as soon
-     * as the bound can no longer reach enough[k]. If enough[k] is infinite, a few iterations
-     * suffice. */
+    /* Computes bound[k], a lower bound on the transport cost of items pair[2 k] and pair[2 k + 1]
+     * under squared distances. The computation may stop as soon as the bound exceeds enough[k] or
+     * can no longer reach it. If enough[k] is infinite, a few iterations suffice. */
     int (*bounds)(void *state, int kind, int64_t n, const int32_t *pair, const double *enough,
                   double *bound, char *why);
     /* Computes values of entropic transport in double precision for items on a grid. The grid

@@ -1,6 +1,6 @@
 /* Copies settings, problems, results and views between the caller and the library; see the rules at
- * the top of ddsc.h. Every struct with a struct_size has one sized_struct, in the file with its
- * _init_sized function. */
+ * the top of ddsc.h. Every struct with a struct_size has one sized_struct, in the file that defines
+ * its _init_sized function. */
 #ifndef DDSC_BASE_SIZED_H
 #define DDSC_BASE_SIZED_H
 

@@ -20,8 +20,8 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Returns the start time of the process in clock ticks since boot, or 0 if unknown. It is field 22
- * of /proc/self/stat. Field 2, the program name, may contain any characters. */
+/* Returns the start time of the process in clock ticks since boot, or 0 if unknown. The start time
+ * is field 22 of /proc/self/stat. Field 2, the program name, may contain any characters. */
 static double start_ticks(void)
 {
     char line[1024];

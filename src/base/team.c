@@ -165,7 +165,7 @@ done:
     return status;
 }
 
-/* Gathers n values of each rank on all ranks. */
+/* Gathers n values from each rank on all ranks. */
 static ddsc_status gather_values(ddsc_context *ctx, void *out, const void *own, int64_t n)
 {
     int64_t bytes = 8 * n;

@@ -74,7 +74,8 @@ ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem);
  * message of fn. */
 ddsc_status team_by_first(ddsc_context *ctx, ddsc_status (*fn)(void *arg), void *arg);
 
-/* Arrays that are being counted for, or moved into, one block. */
+/* The state of team_move, which first counts the bytes of the arrays and then moves the arrays into
+ * one block. */
 typedef struct team_arrays {
     char *place;         /* NULL while only the bytes are counted */
     int64_t bytes;       /* running total */
@@ -94,8 +95,8 @@ ddsc_status team_move(ddsc_context *ctx, void *block, void *object, team_list li
 /* Creates one table for all ranks of a machine. Each rank fills its rows, and team_gather (or a
  * function that calls it) makes all rows visible to all ranks. Freed with team_unshare. */
 ddsc_status team_table_new(ddsc_context *ctx, void *table, int64_t bytes);
-/* Used by team_gather_parts. The first function returns the shared block that contains `data`,
- * or NULL. The second gathers all parts of such a block on all ranks. */
+/* Used by team_gather_parts. team_table_of returns the shared block that contains `data`, or NULL.
+ * team_table_gather gathers all parts of a shared block on all ranks. */
 struct team_block;
 const struct team_block *team_table_of(const ddsc_context *ctx, const void *data);
 ddsc_status team_table_gather(ddsc_context *ctx, const struct team_block *b, void *data,
@@ -111,9 +112,9 @@ typedef struct team_box {
     int64_t n, bytes, n_to;
 } team_box;
 
-/* Records of equal size, which the workers queue and which are delivered together. They are
- * received in the order of the sending ranks. The order of records from the same rank is undefined,
- * so results must not depend on it. */
+/* Records of equal size that the workers queue and team_mail_deliver sends. Records are received in
+ * the order of the sending ranks. The order of records from the same rank is undefined, so results
+ * must not depend on it. */
 typedef struct team_mail {
     ddsc_context *ctx;
     int64_t record;

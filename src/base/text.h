@@ -6,8 +6,9 @@
 
 enum { NUMBER_TEXT = 32, QUOTE_TEXT = 48 };
 
-/* Parse the whole text as a decimal number. number_parse also accepts nan and inf in C's spelling,
- * which callers may reject by value. Hexadecimal numbers and whitespace are not accepted. */
+/* Parse the whole text as a decimal number. number_parse also accepts the spellings of nan and inf
+ * in C; callers that do not allow these values must check the result. Hexadecimal numbers and
+ * whitespace are not accepted. */
 bool number_parse(const char *text, double *value);
 bool number_parse_integer(const char *text, int64_t *value);
 /* Formats a number with 17 significant digits, so that parsing the text gives the same bits.

@@ -1,10 +1,10 @@
 /* Transforms each item separately: samples a number of points, or removes position, size, slant or
  * rotation.
  *
- * A set on a grid stays on a grid. The mass of a moved point is divided among the corners of its
- * cell in the proportions that preserve its mean. With f the fractional position within the
- * cell, this moves an item by W2^2 <= sum of f (1 - f) step^2 over its coordinates, which is at
- * most a quarter of a squared step per coordinate. */
+ * If a set is on a grid, the transformed set is on a grid too. The mass of a moved point is divided
+ * among the corners of its cell in the proportions that preserve its mean. With f the fractional
+ * position within the cell, this moves an item by W2^2 <= sum of f (1 - f) step^2 over its
+ * coordinates, which is at most a quarter of a squared step per coordinate. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -16,9 +16,9 @@ enum { LATTICE_MAX_CELLS = 1 << 22 };
 
 /* ---- sampling points ---- */
 
-/* Draws n_draws points by systematic sampling over the points in random order. A point of weight
- * w is drawn floor or ceil of w n_draws times. Equally weighted points are therefore drawn at
- * most once if n_draws does not exceed their number. */
+/* Draws n_draws points by systematic sampling over the points in random order. A point of weight w
+ * is drawn floor(w n_draws) or ceil(w n_draws) times. Equally weighted points are therefore drawn
+ * at most once if n_draws does not exceed their number. */
 static void draw_points(double *weight, int64_t n, int64_t n_draws, int32_t *order, rng *r)
 {
     double upto = 0, next = rng_uniform(r), sum = 0;

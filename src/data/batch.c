@@ -1,10 +1,10 @@
-/* Quantile normalization by batch.
+/* Implements quantile normalization by batch.
  *
  * For coordinate k, let F be the pooled distribution of all items and F_b that of the items of
  * batch b, with equal weight for each item. A value x of batch b is mapped to F^-1(F_b(x)). Both
  * functions are represented by RECIPE_KNOTS quantiles with linear interpolation. If a value equals
  * several quantiles of F_b, the middle of their ranks is used. Values beyond the first or last
- * quantile are shifted like that quantile.
+ * quantile are shifted by the same amount as that quantile.
  *
  * Within a batch, equal values therefore remain equal, and the order of values is preserved. A
  * single batch remains unchanged. */
@@ -208,13 +208,13 @@ static double map_value(const double *from, const double *to, double x)
 {
     enum { LAST = RECIPE_KNOTS - 1 };
     if (memcmp(from, to, RECIPE_KNOTS * sizeof *from) == 0)
-        return x; /* for example, with a single batch */
+        return x; /* for example, if there is a single batch */
     if (x < from[0])
         return x + (to[0] - from[0]);
     if (x > from[LAST])
         return x + (to[LAST] - from[LAST]);
     double rank = recipe_rank(from, x);
-    int64_t low = rank > 0 ? LAST - 1 : 0; /* in range even for unsorted knots */
+    int64_t low = rank > 0 ? LAST - 1 : 0; /* within the array even if the knots are unsorted */
     if (rank > 0 && rank < LAST - 1)
         low = (int64_t)rank;
     return to[low] + (rank - (double)low) * (to[low + 1] - to[low]);

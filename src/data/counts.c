@@ -1,4 +1,4 @@
-/* The word counts of documents. A set stores them in addition to its points, which may be
+/* The word counts of documents. A set stores word counts in addition to its points, which may be
  * merged. */
 #include <string.h>
 

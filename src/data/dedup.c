@@ -63,7 +63,7 @@ static void join_row(char *to, const measures_texts *t, const int32_t *next, int
         }
 }
 
-/* Joins the names of v rows into those of the n remaining rows, where map[old row] = new row. */
+/* Joins the names of v rows into names of the n remaining rows, where map[old row] = new row. */
 static ddsc_status join_place_names(ddsc_context *ctx, measures_texts *t, const int32_t *map,
                                     int64_t v, int64_t n)
 {

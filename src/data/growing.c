@@ -14,8 +14,8 @@
 
 #include "data/growing.h"
 
-/* An appended item may have more points than the largest item of the original set, by 1 /
- * LARGER_SHARE. */
+/* An appended item may be larger than the largest item of the original set, by up to 1 /
+ * LARGER_SHARE of its size. */
 enum { LARGER_SHARE = 4 };
 
 /* ---- hash table of rows by their points: open addressing; slots contain row + 1 ---- */
@@ -167,7 +167,8 @@ void measures_growing_free(ddsc_context *ctx, measures_growing *g)
 
 /* ---- appending ---- */
 
-/* Finds the rows of an item's points. Returns their number, or -1 if they do not ascend. */
+/* Finds the rows of an item's points. Returns the number of points with a row, or -1 if the rows do
+ * not ascend. */
 static int64_t rows_of_points(const measures_growing *g, const measures *from, item_view item,
                               int32_t *row)
 {

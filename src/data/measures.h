@@ -7,7 +7,7 @@
 
 enum { GRID_MAX_DIM = 3, NUMBER_ID_SIZE = 21 };
 
-/* Packed strings: text i is text + at[i]. There are none if n = 0. */
+/* Packed strings: text i is text + at[i]. Empty if n = 0. */
 typedef struct measures_texts {
     int64_t n;
     char *text;
@@ -98,9 +98,9 @@ typedef struct measures_grid {
  * a later set with the same frame has bit-identical values for the same items. */
 typedef enum frame_kind {
     FRAME_NONE,         /* not chosen yet */
-    FRAME_PLAIN,        /* point clouds; w2: no starting point */
+    FRAME_PLAIN,        /* point clouds; the solver has no starting point */
     FRAME_GRID,         /* w2, sinkhorn, mmd: along the axes of a grid */
-    FRAME_DENSE,        /* w2: starts from dense kernels */
+    FRAME_DENSE,        /* w2: the solver starts from dense kernels */
     FRAME_FIELD,        /* mmd: a field on the support, stored as a whole */
     FRAME_FIELD_STRIPS, /* mmd: the same in strips of the support */
     FRAME_GRID_STRIPS,  /* mmd: along the axes of a grid, in strips */
@@ -112,7 +112,7 @@ typedef struct pair_frame {
     double unit, spread, step[2]; /* unit of length, mean trace of the covariances, grid steps */
 } pair_frame;
 
-/* The names of a set and of its raw parts. Both structs contain them as the member `names`, which
+/* The names in a set and in its raw parts. Both structs contain them as the member `names`, which
  * can be copied as a whole, and as separate members. MEASURES_NAMES is a macro because in C a named
  * struct type cannot be an unnamed member. */
 #define MEASURES_NAMES                                                                           \
@@ -179,10 +179,10 @@ void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
  * points. */
 ddsc_status measures_parts_weigh(ddsc_context *ctx, measures_parts *p);
 ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p);
-/* Creates a set. Checks the parts (finite points, finite non-negative weights, ascending
- * offsets, indices in range), drops zero weights, merges equal points in place, normalizes the
- * weights, and detects a grid. `where` prefixes every message ("clouds.npz: ..."); messages
- * identify items by id and number. Takes ownership of `parts` in every case. */
+/* Creates a set. Checks the parts (finite points, finite non-negative weights, ascending offsets,
+ * indices in range), drops zero weights, merges equal points in place, normalizes the weights, and
+ * detects a grid. `where` prefixes every message ("clouds.npz: ..."); messages identify items by id
+ * and number. Always takes ownership of `parts`. */
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
                            ddsc_on_empty on_empty, const char *where);
 
@@ -219,7 +219,7 @@ bool measures_equal_items(const measures *m, int64_t i, int64_t j);
 /* Copies the rows, ids, labels, titles, class names, coordinate names and words of `from`. `to`
  * must have the same items in the same order. */
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
-/* Creates a copy of all items with their names. */
+/* Creates a copy of all items and names. */
 ddsc_status measures_copy(ddsc_context *ctx, measures **out, const measures *m);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
@@ -249,7 +249,7 @@ measures measures_sort_item(const measures *m, int64_t i, const item_sort *s);
 /* Compares two items of an ordered set by size, then by points, then by weights, then by index.
  * Returns true if i comes before j. */
 bool measures_precedes(const measures *m, int64_t i, int64_t j);
-/* Computes the position of each item in that order. */
+/* Computes the position of each item in the order of measures_precedes. */
 ddsc_status measures_rank(ddsc_context *ctx, int32_t **rank, const measures *m);
 /* Resamples every item: item i becomes n_i draws with replacement from its n_i points, with
  * their weights as probabilities. Names are preserved. */
@@ -260,14 +260,15 @@ ddsc_status measures_join(ddsc_context *ctx, measures **out, const measures *a, 
 /* Creates a copy with new labels, one per item. Rows of dropped items are not copied. */
 ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
                                 const int32_t *item_labels);
-/* Sends the set of the first rank to all ranks. Each machine stores its arrays once. Collective. */
+/* Sends the set of the first rank to all ranks. Each machine stores the arrays once. Must be called
+ * by all ranks. */
 ddsc_status measures_move(ddsc_context *ctx, measures **set);
 /* Returns true if many points have the same name, such as the type of a cell. Words have different
  * names. */
 bool measures_has_types(const measures *m);
 int64_t measures_largest_item(const measures *m);
-/* Returns true if items share rows of the table, which means that there are fewer rows than half
- * the entries. */
+/* Returns true if items share rows of the table, that is, if there are fewer than half as many rows
+ * as entries. */
 bool measures_is_shared(const measures *m);
 
 #endif

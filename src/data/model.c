@@ -131,8 +131,8 @@ static bool labels_within(const int32_t *label, int64_t n, int64_t k)
     return true;
 }
 
-/* Checks that the numbers in the metric settings are finite and in range. The rules of the
- * settings are checked when the metric is used. */
+/* Checks that the numbers in the metric settings are finite and in range. The code that uses the
+ * metric checks other rules. */
 static bool metric_within(const ddsc_metric_settings *set)
 {
     bool kernel = set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY;
@@ -142,8 +142,8 @@ static bool metric_within(const ddsc_metric_settings *set)
            (!kernel || (set->bandwidth >= 1e-150 && set->bandwidth <= 1e150));
 }
 
-/* Returns true if every row has unit length, or is zero because the item has no embedding. At least
- * one row must be nonzero. */
+/* Returns true if every row has unit length, or is zero because the item has no embedding. There
+ * must be at least one nonzero row. */
 static bool rows_within(const double *row, int64_t n, int64_t width, double least)
 {
     bool any = false;

@@ -1,5 +1,5 @@
-/* The model of a clustering, which is needed to assign new items to its clusters. It is created in
- * cluster/ and read and written in format/. */
+/* The model of a clustering, which is needed to assign new items to its clusters. src/cluster
+ * creates models, and src/io/format reads and writes them. */
 #ifndef DDSC_DATA_MODEL_H
 #define DDSC_DATA_MODEL_H
 
@@ -45,7 +45,7 @@ typedef struct model_rules {
 struct ddsc_model {
     ddsc_context *ctx;
     measures *items;             /* labeled by cluster; all rows are items */
-    measures *reference;         /* the item of the LOT reference, else NULL */
+    measures *reference;         /* the LOT reference as a set of one item, or NULL */
     double *cost_matrix;         /* metric.cost_size rows and columns, or NULL */
     ddsc_metric_settings metric; /* resolved: no setting depends on the data */
     int64_t n, k, tau;
@@ -55,7 +55,7 @@ struct ddsc_model {
     int64_t width;        /* columns of the embedding */
     double *embedding;    /* n x width: unit rows, zero if an item has no embedding */
     double *radius;       /* n: length of a row before normalization, divided by sqrt(degree) */
-    double *eigenvalue;   /* width, of the normalized affinity matrix */
+    double *eigenvalue;   /* width eigenvalues of the normalized affinity matrix */
     double *scale;        /* n: s_i of local scaling */
     double least_scale;   /* lower limit of the scales */
     double *reach;        /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if any is unknown */
@@ -81,8 +81,8 @@ struct ddsc_model {
     void *block; /* shared memory, as in measures */
 };
 
-/* Sends the model of the first rank to all ranks. Each machine stores its arrays once.
- * Collective. */
+/* Sends the model of the first rank to all ranks. Each machine stores the arrays once. Must be
+ * called by all ranks. */
 ddsc_status model_move(ddsc_context *ctx, ddsc_model **model);
 
 /* Checks that every number is finite and in range, and that labels and centers are less than k.

@@ -202,8 +202,8 @@ static bool is_extreme(double largest)
     return largest > 1e290 || (largest > 0 && largest < 1e-290);
 }
 
-/* If the weights of an item are so large or small that their sum would overflow or underflow,
- * divides them by their maximum. */
+/* If the sum of an item's weights would overflow or underflow, divides the weights by their
+ * maximum. */
 static void scale_item(double *w, int64_t n)
 {
     double largest = largest_weight(w, n);

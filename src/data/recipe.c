@@ -1,4 +1,4 @@
-/* The list of transforms stored with a set: functions to copy, compare, check and apply it. */
+/* Copies, compares, checks and applies the list of transforms that is stored with a set. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -138,7 +138,7 @@ double recipe_rank(const double *knot, double x)
             b = middle;
         high = a;
     }
-    if (high > low) /* equal to one or more knots: the middle of their ranks */
+    if (high > low) /* x equals one or more knots, so the rank is the middle of theirs */
         return (double)(low + high - 1) / 2;
     if (low == 0 || low == RECIPE_KNOTS)
         return low == 0 ? 0 : RECIPE_KNOTS - 1;

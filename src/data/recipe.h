@@ -46,7 +46,8 @@ logicle_scale recipe_logicle(const double parameter[4]);
 double recipe_logicle_at(const logicle_scale *s, double x);
 
 /* Returns the exponent of a power of two in whose units deviations up to `largest` can be squared
- * and cubed without overflow. It is 0 for ordinary data, so that results do not change. */
+ * and cubed without overflow. The exponent is 0 for ordinary data, so that their results do not
+ * change. */
 int recipe_exponent(double largest);
 /* Applies step k to parts that have weights and an index. m provides the metadata of their
  * items. */
@@ -72,7 +73,7 @@ ddsc_status recipe_align(ddsc_context *ctx, measures_parts *p, recipe_kind kind,
 ddsc_status recipe_fit_lattice(ddsc_context *ctx, measures_parts *p, recipe_kind kind,
                                const measures_grid *grid, double *step);
 
-/* Copies the points and entries of m. */
+/* Copies the points and entries of m to p. */
 ddsc_status recipe_take_parts(ddsc_context *ctx, measures_parts *p, const measures *m);
 /* Builds the transformed set with the names of m and the recipe r. Takes ownership of the parts. */
 ddsc_status recipe_finish(ddsc_context *ctx, measures **out, measures_parts *p, const measures *m,

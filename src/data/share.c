@@ -88,7 +88,8 @@ typedef struct set_maker {
     void *user;
 } set_maker;
 
-/* Runs the caller's function. Its public calls must not clear the state of the current call. */
+/* Runs the caller's function. The public calls of that function must not clear the state of the
+ * current call. */
 static ddsc_status make_set(void *arg)
 {
     set_maker *maker = arg;

@@ -38,7 +38,7 @@ static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x
     }
 }
 
-/* Allocates uniform clouds of equal size, with labels. */
+/* Allocates labeled clouds of equal size with uniform weights. */
 static ddsc_status parts_new(ddsc_context *ctx, measures_parts *p, int64_t n, int64_t n_points,
                              int64_t d)
 {
@@ -78,9 +78,9 @@ done:
     return status;
 }
 
-/* Computes the center of cluster g as separation * (the digits of g in a base that gives at
- * least k lattice points). Any two centers are therefore at least `separation` apart in any
- * dimension. */
+/* Computes the center of cluster g: `separation` times the digits of g, in a base that gives at
+ * least k lattice points. In any dimension, the distance between two centers is therefore at least
+ * `separation`. */
 static void group_center(double *center, int64_t g, int64_t k, int64_t d, double separation)
 {
     int64_t base = (int64_t)ceil(pow((double)k, 1.0 / (double)d) - 1e-9);

@@ -246,8 +246,9 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
     return DDSC_OK;
 }
 
-/* Rows first .. end-1 with total mass `whole`, whose quantiles 0, 1/(n-1), ..., 1 are computed.
- * A quantile is the smallest value whose cumulative mass is at least that fraction. */
+/* The rows first .. end-1, with total mass `whole`, of which quantiles 0, 1/(n-1), ..., 1 are
+ * computed. The quantile q is the smallest value whose cumulative mass is at least the fraction
+ * q. */
 typedef struct span {
     int64_t first, end;
     double whole, *key; /* work space: values and their order */
@@ -271,8 +272,8 @@ static void find_quantiles(const fitting *f, const span *s, int64_t k, int64_t n
                (double)at / (double)(n - 1) <= upto + 1e-12) /* tolerates rounding of the sum */
             out[at++] = s->key[s->order[r]];
     }
-    for (int64_t r = v; at < n && r-- > 0;) /* quantiles missed because of rounding are set to
-                                             * the largest value */
+    for (int64_t r = v;
+         at < n && r-- > 0;) /* quantiles missed because of rounding become the largest value */
         while (at < n && mass[s->order[r]] > 0)
             out[at++] = s->key[s->order[r]];
 }

@@ -23,7 +23,7 @@ enum { UNITS_SAMPLE = 100000 };
 typedef struct unit_check {
     ddsc_context *ctx;
     const measures *m;
-    double *mass;   /* v: mass of each support row, with the same mass for every item */
+    double *mass;   /* v: mass of each support row; every item has the same mass */
     double *spread; /* d */
     double *far;    /* v: distance of each row from the mean, in one coordinate */
     int32_t *order; /* v */

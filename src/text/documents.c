@@ -1,6 +1,6 @@
-/* Reads documents from a table (tab-separated, where quotes are data, or with another separator and
- * RFC 4180 quotes), from JSON lines, or from files. Columns are selected by name and rows are
- * filtered. Words are counted as the rows are read. */
+/* Reads documents from a table, from JSON lines, or from files. In a tab-separated table, quotes
+ * are data; with any other separator, quotes follow RFC 4180. Columns are selected by name and rows
+ * are filtered. Words are counted as the rows are read. */
 #include "text/text.h"
 
 #include <stdio.h>
@@ -158,7 +158,7 @@ static ddsc_status choose_where(document_reader *r)
     if (!r->set->where)
         return DDSC_OK;
     size_t n = strcspn(r->set->where, "=");
-    r->where_value = r->set->where + n + 1; /* the settings were checked to contain = */
+    r->where_value = r->set->where + n + 1; /* check_text_settings has checked that there is a = */
     return need_column(r, r->set->where, n, &r->where);
 }
 

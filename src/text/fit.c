@@ -19,8 +19,9 @@ static const double MOVE = 0.3; /* fraction of the way to the context vector */
 /* For a word without a vector: weights of its context vector, of its pseudo-random direction, and
  * of the mean of all vectors. */
 static const double COMPANY = 0.8, APART = 0.6, MEAN_SHARE = 0.8;
-static const double OWN_HALF = 100; /* co-occurrences at which length is 1/sqrt(2) of the limit */
-enum { COLUMNS = 16 };              /* columns that a thread sums at a time */
+static const double OWN_HALF =
+    100;               /* number of co-occurrences at which the length is 1/sqrt(2) of its limit */
+enum { COLUMNS = 16 }; /* number of columns that a thread sums at a time */
 
 typedef struct word_fit {
     ddsc_context *ctx;
@@ -95,7 +96,7 @@ done:
 
 /* ---- context ---- */
 
-/* Computes some columns of the context sums over all documents. */
+/* Computes columns [begin, end) of the context sums over all documents. */
 static ddsc_status fit_gather(void *arg, int64_t begin, int64_t end, int worker)
 {
     word_fit *j = arg;

@@ -58,7 +58,7 @@ static char *put_utf8(char *to, int32_t c)
 }
 
 /* Decodes \uXXXX; a surrogate pair is one character above U+FFFF. An unpaired surrogate and U+0000
- * become U+FFFD. The text is never longer than its escape. */
+ * become U+FFFD. The decoded text is never longer than the escape sequence. */
 static bool take_unicode(json_line *j, char **to)
 {
     int32_t c = hex4(j->at + 1);

@@ -1,4 +1,4 @@
-/* The public functions for documents, which read them and then merge the points of each
+/* Implements the public functions that read documents and then merge the points of each
  * document. */
 #include "text/text.h"
 

@@ -1,4 +1,5 @@
-/* Stores the vocabulary with a set, and encodes documents with the vocabulary of another set. */
+/* Stores the vocabulary of a set, and encodes documents with the stored vocabulary of another
+ * set. */
 #include <string.h>
 
 #include "io/format/archive.h"

@@ -37,7 +37,8 @@ typedef struct text_job {
     ddsc_text_report *report;
     int64_t n_paths;
     const char *const *paths;
-    const char *documents_path, *vectors_path; /* the first documents file, for messages */
+    const char *documents_path,
+        *vectors_path; /* documents_path: the first documents file, for messages */
     text_table stop;
     lemma_table lemmas;
     documents docs;
@@ -307,7 +308,7 @@ ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *rep
     TRY(text_check_paths(ctx, n_paths, paths, vectors_path, set));
     j.documents_path = paths[0];
     if (set->words == DDSC_WORDS_GENERAL && set->weighting == DDSC_WEIGHTING_AUTO)
-        j.own.weighting = DDSC_WEIGHTING_TFIDF; /* the automatic weights are learned with vectors */
+        j.own.weighting = DDSC_WEIGHTING_TFIDF; /* automatic weights require learned vectors */
     TRY(open_vectors(&j));
     TRY(read_documents(&j));
     TRY(read_vectors(&j));

@@ -42,8 +42,8 @@ token_reader token_reader_make(ddsc_tokens rule);
 ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text);
 /* Called by token_reader_begin if `breaks` is NULL. */
 ddsc_status token_reader_split_words(ddsc_context *ctx, token_reader *t, const char *text);
-/* Returns the next token, or NULL at the end. It is not NUL-terminated, and it is valid until the
- * next call of token_reader_begin. */
+/* Returns the next token, or NULL at the end. The token is not NUL-terminated, and is valid until
+ * the next call of token_reader_begin. */
 const char *token_reader_next(token_reader *t, size_t *n);
 void token_reader_free(ddsc_context *ctx, token_reader *t);
 /* Reads words separated by whitespace, converts them to lower case, and adds them to a table. */
@@ -88,7 +88,7 @@ typedef struct corpus {
     int64_t n, n_entries, n_tokens;
     int64_t df_room, latest_room, offset_room, word_room, count_room;
     word_pairs pairs;
-    int64_t before; /* the previous word of the document, or -1 */
+    int64_t before; /* the previous word in the document, or -1 */
 } corpus;
 
 /* Starts a new document, to which corpus_add adds words. */
@@ -145,8 +145,8 @@ typedef struct own_vectors {
 
 ddsc_status words_own(ddsc_context *ctx, own_vectors *out, const corpus *c);
 void words_free_own(ddsc_context *ctx, own_vectors *o);
-/* Replaces the vectors of the file (dim is 0 if there is no file) with vectors fitted to the
- * documents. With automatic weighting, also computes the masses. */
+/* Replaces the vectors of the file with vectors fitted to the documents. v->dim is 0 if there is no
+ * file. With automatic weighting, also computes the masses. */
 ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report, const corpus *c,
                       const ddsc_text_settings *set);
 

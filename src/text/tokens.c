@@ -125,8 +125,8 @@ ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *t
 {
     if (!t->breaks)
         return token_reader_split_words(ctx, t, text);
-    /* A Latin-1 byte may become two bytes. A lower-case letter never needs more bytes than its
-     * capital. */
+    /* A Latin-1 byte may become two bytes. A lower-case letter never needs more bytes than the
+     * capital letter. */
     int64_t need = 2 * (int64_t)strlen(text) + 1;
     CHECK(MEM_RESERVE(ctx, t->folded, &t->room, need));
     char *out = t->folded;

@@ -1,8 +1,8 @@
 /* Reads word vectors as text, with one line `word v1 ... vd` per word, as in GloVe. word2vec and
  * fastText start with a line `count dim`. After such a line, the binary format of word2vec is also
- * accepted: a word, a space, and the numbers as little-endian float32. Every text line is checked
- * for its number of fields and for invalid characters. Only the vectors of requested words are
- * parsed and stored. */
+ * accepted: a word, a space, and the numbers as little-endian float32. In every text line, the
+ * number of fields is checked, and the numbers must not contain invalid characters. Only the
+ * vectors of requested words are parsed and stored. */
 #include "text/text.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct vector_reader {
     const text_table *words;
     word_vectors *out;
     int64_t promised; /* number of words declared by the header, or -1 without a header */
-    int64_t dim_line; /* line that determines the number of fields */
+    int64_t dim_line; /* line number of the line that determines the number of fields */
 } vector_reader;
 
 static bool is_blank(char c)

@@ -1,4 +1,5 @@
-/* Masses of words: the weight of one occurrence of each word in a document.
+/* Computes the masses of words. The mass of a word is the weight of one of its occurrences in a
+ * document.
  *
  * The idf is highest for rare words, but in short documents common words separate the topics. The
  * mass of a word w is therefore

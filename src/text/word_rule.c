@@ -7,11 +7,11 @@
  * followed by a combining accent becomes the accented letter (NFC). Invisible characters are
  * removed. Letters are converted to lower case, and the flag UPPER marks former capitals.
  *
- * Step 2 splits the characters. A word is a run of letters and digits, and of punctuation to which
- * one of the rules of `joins` applies. Each pictograph is a word. Chinese, Japanese, Thai, Lao,
- * Burmese and Khmer are written without spaces. A run of characters in these scripts is split into
- * overlapping pairs, as in the CJK analyzer of Lucene. Korean and katakana (a run of which is
- * usually one loanword) are treated like other letters. */
+ * Step 2 splits the characters. A word is a run of letters and digits. It may also contain
+ * punctuation that satisfies one of the rules of `joins`. Each pictograph is a word. Chinese,
+ * Japanese, Thai, Lao, Burmese and Khmer are written without spaces. A run of characters in these
+ * scripts is split into overlapping pairs, as in the CJK analyzer of Lucene. Korean and katakana (a
+ * run of which is usually one loanword) are treated like other letters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static const struct {
                {0x327, "cst", {0xe7, 0x15f, 0x163}},
                {0x328, "aeiu", {0x105, 0x119, 0x12f, 0x173}}};
 
-/* Returns the accented letter, or 0 if there is none. */
+/* Returns the letter with the combining mark as one character, or 0 if there is none. */
 static uint32_t compose(uint32_t base, uint32_t mark)
 {
     if (mark == 0x306 && base == 0x438) /* Cyrillic short i and yo */

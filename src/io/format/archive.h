@@ -33,10 +33,10 @@ ddsc_status archive_read_counts(archive *z, measures_counts *out, int64_t n);
 /* Read and write the arrays of a model from which cluster memberships are computed. */
 ddsc_status archive_read_memberships(archive *z, ddsc_model *m);
 ddsc_status npz_add_memberships(npz_writer *z, const ddsc_model *m);
-/* Reads the transforms that produced the d coordinates. n = 0 if there are none. */
+/* Reads the transforms that produced the d coordinates. If there are none, r->n is 0. */
 ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d);
-/* Reads n names. `of` is the kind of object that they name, which is used in messages. The result
- * is empty if the array does not exist. */
+/* Reads n names. `of` says what the names belong to, for messages. The result is empty if the array
+ * does not exist. */
 ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name, int64_t n,
                                const char *of);
 /* Reads the items in any of the three layouts, with ids, labels and words if present. */

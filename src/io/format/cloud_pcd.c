@@ -1,6 +1,6 @@
 /* Reads pcd 0.7 files of the Point Cloud Library. The header consists of lines of text. The points
  * follow as rows of text, as bytes, or field by field in LZF compression (Lehmann). In this format,
- * non-finite points mean "not measured" and are omitted. */
+ * a point with non-finite coordinates was not measured; such points are omitted. */
 #include "io/format/cloud.h"
 
 #include <math.h>
@@ -160,8 +160,8 @@ static ddsc_status pcd_bytes(pcd *p)
 }
 
 /* Decompresses LZF. After a control byte c < 32, c + 1 literal bytes follow. Any other control
- * sequence contains a length and a 13-bit backward distance of bytes to repeat. Returns false
- * unless the output has exactly n_out bytes. */
+ * sequence repeats earlier output and contains its length and its 13-bit backward distance. Returns
+ * false unless the output has exactly n_out bytes. */
 static bool unpack_lzf(unsigned char *out, int64_t n_out, const unsigned char *in, int64_t n_in)
 {
     int64_t at = 0;

@@ -171,7 +171,7 @@ static ddsc_status check_label(reader *r, int64_t item)
                             QUOTE(text), (long long)r->first_line[item], QUOTE(first));
 }
 
-/* Checks that each requested metadata column has the same value in all rows of an item. */
+/* Checks that the requested metadata columns have the same values as in the item's first row. */
 static ddsc_status check_asked(reader *r, int64_t item)
 {
     size_t n;

@@ -1,6 +1,6 @@
-/* Reads fcs 2.0, 3.0 and 3.1 (flow and mass cytometry). Each file is one item. Its events are the
- * points, and its channels are the coordinates. The reader supports list mode, types I, F and D,
- * and both byte orders. */
+/* Reads fcs files of versions 2.0, 3.0 and 3.1 (flow and mass cytometry). Each file is one item.
+ * Its events are the points, and its channels are the coordinates. The reader supports list mode,
+ * types I, F and D, and both byte orders. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -259,7 +259,8 @@ static ddsc_status read_channels(fcs *f)
     return DDSC_OK;
 }
 
-/* Finds a channel by $PnN or $PnS, else by its number from 1. Returns -1 if there is none. */
+/* Finds a channel by $PnN, by $PnS, or by its number, counted from 1. Returns -1 if there is
+ * none. */
 static int64_t find_channel(const fcs *f, const char *name)
 {
     int64_t number;

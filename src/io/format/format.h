@@ -66,7 +66,7 @@ ddsc_status npy_read_dense(io_stream *s, const npy_array *a, dense_rows *t);
 /* A list of labels (class names or numbers), to which labels are added one at a time. */
 typedef struct label_list {
     text_table names;
-    int32_t *code; /* index of the name, or -1 if it is empty */
+    int32_t *code; /* index of the name, or -1 if the label is empty */
     int64_t n, room;
 } label_list;
 
@@ -175,7 +175,7 @@ ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *w
  * metadata columns, and labels of the same kind. */
 ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measures_parts *b,
                        const char *where);
-/* Appends b to a. Both must be prepared, and b is empty afterwards. */
+/* Appends b to a. Both must have been prepared with sets_prepare. Afterwards, b is empty. */
 ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
 
 /* ---- npz ---- */
@@ -185,20 +185,20 @@ ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, c
 typedef struct npz_writer npz_writer;
 ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w);
 ddsc_context *npz_writer_context(const npz_writer *z);
-/* Adds one array. `fill` writes the rows [begin, end) along the first axis to out. It is called for
- * the whole range twice: once to compute the checksum and once to write the bytes. If `fill` is
- * NULL, `arg` is the array itself. */
+/* Adds one array. `fill` writes the rows [begin, end) along the first axis to out. The whole range
+ * is generated twice: once to compute the checksum and once to write the bytes. If `fill` is NULL,
+ * `arg` is the array itself. */
 typedef void (*npz_fill_fn)(const void *arg, int64_t begin, int64_t end, unsigned char *out);
 ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, int n_dims,
                            const int64_t *shape, int64_t item_bytes, npz_fill_fn fill,
                            const void *arg);
 ddsc_status npz_writer_finish(npz_writer *z);
 void npz_writer_close(npz_writer *z);
-/* Sets the size above which 64-bit records are used. Tests lower it to cover these without 4 GiB of
- * data. */
+/* Sets the size above which 64-bit records are used. Tests lower this size to cover 64-bit records
+ * without 4 GiB of data. */
 void npz_writer_set_limit32(npz_writer *z, int64_t limit);
 
-/* Reads only the words from an npz file of a set or a model. n = 0 if there are none. */
+/* Reads only the words from an npz file of a set or a model. If there are none, out->n is 0. */
 ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s);
 
 /* ---- the model of a clustering ---- */

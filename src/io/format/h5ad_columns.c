@@ -204,7 +204,7 @@ static ddsc_status scan_texts(h5ad *h, constant_column *c, const char *name)
     return status;
 }
 
-/* Reads a column. If it cannot be read, it is skipped with a warning, because it was not
+/* Reads a column. A column that cannot be read is skipped with a warning, because it was not
  * requested. */
 static ddsc_status scan_column(h5ad *h, constant_column *c, const char *name)
 {

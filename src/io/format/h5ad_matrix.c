@@ -107,7 +107,8 @@ done:
     return status;
 }
 
-/* Numbers the columns: pca1, pca2, ... for obsm/X_pca, and x1, x2, ... for a plain table. */
+/* Names the columns by number: pca1, pca2, ... for obsm/X_pca, and x1, x2, ... for a plain
+ * table. */
 static ddsc_status number_names(h5ad *h, const char *stem)
 {
     char name[H5_PATH];

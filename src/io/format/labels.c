@@ -313,8 +313,8 @@ static ddsc_status join_by_order(ddsc_context *ctx, const measures_parts *labels
     return DDSC_OK;
 }
 
-/* Finds the row of the file that has each target id, or -1. Sets *twice to an id that occurs twice
- * on one side, if any. */
+/* For each target id, finds its row in the file, or -1. If an id occurs twice on one side, sets
+ * *twice to it. */
 static ddsc_status match_ids(ddsc_context *ctx, int64_t *row, const char **twice, bool *twice_here,
                              const measures_parts *labels, const label_target *to)
 {

@@ -147,7 +147,7 @@ static ddsc_status meta_table(meta_reader *r, const char *id_columns)
     }
 }
 
-/* Finds the row of the table for each item, or -1, and counts the items without a row. */
+/* For each item, finds its row in the table, or -1, and counts the items without a row. */
 static ddsc_status meta_match(meta_reader *r, const meta_target *to, int64_t *row)
 {
     int64_t missing = 0;

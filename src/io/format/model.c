@@ -32,7 +32,7 @@ static ddsc_status add_reference(npz_writer *z, const measures *reference)
     return add_doubles(z, "reference_weights", reference->weight, reference->nnz);
 }
 
-/* The three arrays of neighbor lists. */
+/* The names of the three arrays that contain neighbor lists. */
 typedef struct list_names {
     const char *offset, *index, *d2;
 } list_names;
@@ -217,8 +217,8 @@ static ddsc_status read_cost_matrix(archive *z, ddsc_model *m)
     return DDSC_OK;
 }
 
-/* Reads neighbor lists, which models of version 0.2.0 do not contain. Their entries are checked
- * where the lists are used. */
+/* Reads neighbor lists, which models of version 0.2.0 do not contain. The entries of the lists are
+ * checked where the lists are used. */
 static ddsc_status read_lists(archive *z, const list_names *name, int64_t n, int64_t **offset,
                               int32_t **index, double **d2)
 {

@@ -29,7 +29,7 @@ struct npz_writer {
     int64_t n, room;
 };
 
-/* A record being built, in little-endian order. */
+/* A zip record under construction, in little-endian order. */
 typedef struct npz_record {
     unsigned char byte[160];
     size_t n;

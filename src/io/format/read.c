@@ -216,7 +216,7 @@ static const char *class_of(const gathering *g, int64_t i)
     return g->files.folder.text + g->files.folder.at[i];
 }
 
-/* Checks that the coordinates have the same names, if both sets have names. */
+/* Checks that the coordinates have the same names in all files that name them. */
 static ddsc_status check_coordinates(gathering *g, const measures_texts *here, const char *path)
 {
     const measures_texts *there = &g->coordinates;

@@ -1,4 +1,4 @@
-/* Assigns roles to the columns of a table. Columns are found by the requested names, or else by
+/* Assigns roles to the columns of a table. Columns are identified by the requested names or by
  * default names (id, weight, label, title, point_name). All other columns are coordinates, unless
  * the settings list the coordinates. */
 #include "io/format/table.h"
@@ -184,7 +184,7 @@ static ddsc_status take_where(chooser *h)
     h->c->where = text_table_find(&h->c->names, where, n);
     if (h->c->where < 0)
         return fail_unknown(h, "--where", where, n);
-    h->c->where_value = where + n + 1; /* the check of the settings guarantees that there is a = */
+    h->c->where_value = where + n + 1; /* take_settings has checked that there is a = */
     h->taken[h->c->where] = true;
     return DDSC_OK;
 }

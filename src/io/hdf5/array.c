@@ -209,8 +209,8 @@ static void block_keep(void *block, void *arg)
 static ddsc_status give_text(h5_array *a, int64_t element, const char *text, size_t n,
                              h5_text_fn fn, void *arg)
 {
-    /* Many elements may point to the same text, so the total size of the texts is limited in the
-     * same way as the size of a compressed file. */
+    /* Many elements may point to the same text, so the total size of the texts is limited like that
+     * of a decompressed file. */
     int64_t most =
         BASE_MAX(STREAM_EXPANSION_FLOOR,
                  BASE_MIN(a->f->size, INT64_MAX / STREAM_EXPANSION_RATIO) * STREAM_EXPANSION_RATIO);

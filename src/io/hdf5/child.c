@@ -28,8 +28,8 @@ enum { PIDFD = 3 }; /* P_PIDFD, which is missing from glibc before 2.36 */
 /* Maximum time that one wait adds to the elapsed time. It prevents a timeout after the process was
  * stopped (Ctrl-Z) or the machine was suspended. */
 static const double LONGEST_STEP_S = 0.5;
-/* Maximum time to wait for an idle child to exit, and for a killed child. The time is limited
- * because a process that is blocked in device I/O cannot exit. */
+/* Maximum times to wait until an idle child has exited, and until a killed child has exited. The
+ * time is limited because a process that is blocked in device I/O cannot exit. */
 static const double LEAVE_S = 2, DIE_S = 5;
 
 #ifdef DDSC_COVERAGE
@@ -226,7 +226,7 @@ void h5_child_stop(h5_file *f)
     drop_handle(f);
 }
 
-/* Fails with a message that says that the child exited unexpectedly. */
+/* Fails because the child exited unexpectedly. */
 static ddsc_status fail_crashed(h5_file *f, int number)
 {
     if (number == SIGKILL)

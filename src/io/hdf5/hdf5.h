@@ -1,5 +1,5 @@
-/* hdf5: reads arrays and texts from an HDF5 file with libhdf5, if the build has it. Declared sizes
- * are checked against stored sizes before memory is allocated. All data must be in the file itself:
+/* hdf5: reads arrays and texts from an HDF5 file, if the build includes libhdf5. Declared sizes are
+ * checked against stored sizes before memory is allocated. All data must be in the file itself:
  * only hard links are followed, and external storage and third-party filters are rejected. libhdf5
  * runs in a child process for each open file, so that a damaged file can neither crash nor block
  * the caller. Memory used by the child is not counted. */
@@ -40,7 +40,7 @@ ddsc_status h5_shape(h5_file *f, const char *path, const char *name, int64_t sha
 ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room);
 
 /* Reads the k-th name in a folder, in ascending order. *more is false if there are at most k names.
- * If the name does not fit, it is "". */
+ * A name that does not fit is returned as "". */
 ddsc_status h5_name(h5_file *f, const char *path, int64_t k, char name[H5_NAME], bool *more);
 
 typedef struct h5_array {

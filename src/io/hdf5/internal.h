@@ -1,6 +1,6 @@
-/* Internals of the module hdf5. file.c and array.c call libhdf5 under a lock, with its error output
- * disabled. call.c and child.c send requests through memory that is shared with the child process
- * in which libhdf5 runs. */
+/* Internals of the module hdf5. file.c and array.c call libhdf5 while they hold a lock and with the
+ * error output of libhdf5 disabled. call.c and child.c send requests through memory that is shared
+ * with the child process in which libhdf5 runs. */
 #ifndef DDSC_IO_HDF5_INTERNAL_H
 #define DDSC_IO_HDF5_INTERNAL_H
 

@@ -21,14 +21,14 @@ enum { STAGE_TRIES = 1000 };
 
 struct io_folder {
     ddsc_context *ctx;
-    char path[PATH_MAX - 64];  /* the target, symbolic links resolved */
+    char path[PATH_MAX - 64];  /* the target, with symbolic links resolved */
     char stage[PATH_MAX - 64]; /* folder into which files are written; "" if there is no stage */
     folder_name_fn name;
     bool overwrite, there;
     bool beside;          /* true if the stage and the target have the same parent */
-    int lock, stage_lock; /* locks of the target and of the stage while they are exchanged, or -1 */
+    int lock, stage_lock; /* locks of the target and of the stage during the exchange, or -1 */
     mode_t mode;          /* for a new folder */
-    int64_t n_synced;     /* number of names synced so far, in name order */
+    int64_t n_synced;     /* number of files synced so far, in the order of names */
 };
 
 static ddsc_status folder_fail(const io_folder *f, const char *name, const char *what)
@@ -428,7 +428,8 @@ ddsc_status folder_finish(io_folder *f, ddsc_status status)
     if (status >= 0)
         status = put_in_place(f);
     else
-        ctx_reword(ctx, f->stage, f->path); /* reports the path that the caller passed */
+        ctx_reword(ctx, f->stage,
+                   f->path); /* the message must name the path that the caller passed */
     if (f->stage[0] && !folder_remove_stage(f->stage, f->name, f->path))
         ctx_warn(ctx, "%s: files that another program wrote during the run are in %s", f->path,
                  f->stage);

@@ -39,7 +39,7 @@ struct io_stream {
     uint32_t crc;
     char *line;
     int64_t line_room, line_number;
-    bool line_had_return; /* the last line returned ended in CR LF */
+    bool line_had_return; /* the line returned last ended in CR LF */
     char *record;
     int64_t record_room;
     bool mark_seen,
@@ -63,7 +63,7 @@ ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t 
 
 /* Renames a file unless the new name exists (EEXIST). Returns 0 or -1, like rename. */
 int files_rename_new(const char *from, const char *to);
-/* Returns true for an error of a rename after which another method may succeed. */
+/* Returns true if another method may succeed after a rename failed with this error. */
 bool files_is_refusal(int error);
 /* Returns true if an access control list adds to the permissions of a file or folder. */
 bool files_has_acl(const char *path);
@@ -87,7 +87,7 @@ ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, 
 /* Restores the old files if a process was killed during folder_replace. */
 void folder_recover(const char *folder, folder_name_fn name);
 
-/* Name of the file that is renamed from the stage into the target as a test. */
+/* Name of the file in the stage that is renamed into the target as a test. */
 #define STAGE_PROBE OWNER_PREFIX "try"
 
 bool folder_is_dots(const char *entry);

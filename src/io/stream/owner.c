@@ -15,7 +15,7 @@
 
 enum { HOST_LENGTH = 32, PLACE_TEXT = HOST_LENGTH + 10 };
 
-/* Computes the ID. Returns false if the system does not identify the kernel or the namespace. */
+/* Computes the ID. Returns false if the kernel or the namespace cannot be identified. */
 static bool place_id(uint32_t *id)
 {
     char boot[64], space[64];

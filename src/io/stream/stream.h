@@ -1,8 +1,8 @@
 /* stream: input and output of bytes. Sources are files, pipes, memory and members of archives,
  * decompressed if needed. The module also splits text into lines and fields, converts binary
- * numbers, and writes files atomically. All input is untrusted: declared sizes are checked against
- * the actual size of the stream before memory is allocated, and totals are checked against limits.
- * Numbers are written independently of the locale. */
+ * numbers, and writes files atomically. All input is untrusted: before memory is allocated,
+ * declared sizes are checked against the actual size of the stream and against limits. Numbers are
+ * written independently of the locale. */
 #ifndef DDSC_IO_STREAM_STREAM_H
 #define DDSC_IO_STREAM_STREAM_H
 
@@ -32,7 +32,7 @@ ddsc_status stream_open_part(ddsc_context *ctx, io_stream **out, io_stream *arch
                              bool deflated);
 void stream_close(io_stream *s);
 const char *stream_name(const io_stream *s);
-/* Returns the path as passed by the caller, or NULL for standard input and memory. */
+/* Returns the path that the caller passed, or NULL for standard input and memory. */
 const char *stream_path(const io_stream *s);
 /* Reads up to n bytes. *got < n only at the end. */
 ddsc_status stream_read(io_stream *s, void *buffer, size_t n, size_t *got);

@@ -17,7 +17,7 @@ enum { BUFFER_BYTES = 1 << 16, TEMP_TRIES = 1000 };
 
 struct io_writer {
     ddsc_context *ctx;
-    char path[PATH_MAX]; /* the target, symbolic links resolved */
+    char path[PATH_MAX]; /* the target, with symbolic links resolved */
     char temp[PATH_MAX]; /* "" if the file is written directly */
     int fd;
     bool close_fd, overwrite, gives_way, terminal;

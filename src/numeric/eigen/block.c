@@ -10,10 +10,9 @@
  * The search ends when the wanted pairs have converged and a new random block finds no missed
  * eigenvalue. Otherwise, that block is added to the basis, and the search continues.
  *
- * M V is not stored. Instead, the first product of a filter also gives the residuals, which takes
- * no longer than multiplying M V by the coordinates of the Ritz vectors. In total, each vector
- * takes about one product with M per degree of each filter, plus the orthogonalization against
- * V. */
+ * M V is not stored. Instead, the first product of a filter also gives the residuals. This takes no
+ * longer than multiplying M V by the coordinates of the Ritz vectors. In total, each vector takes
+ * about one product with M per degree of each filter, plus the orthogonalization against V. */
 #include <math.h>
 #include <string.h>
 
@@ -109,8 +108,8 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
     return solve_projected(s, b);
 }
 
-/* Starts the basis with a random block of `keep` columns after one filter, and solves the first
- * projected problem. */
+/* Starts the basis with a filtered random block of `keep` columns, and solves the first projected
+ * problem. */
 static ddsc_status basis_start(solver *s, basis *b)
 {
     ddsc_status status = DDSC_OK;
@@ -192,8 +191,8 @@ static double choose_cut(const solver *s, const basis *b)
 }
 
 /* Chooses the degree of the filter. The degree is large enough that a step reduces the residuals by
- * a factor of about ten and that its products take longer than its overhead. It is limited so that
- * rounding errors along known vectors are not amplified too much. */
+ * a factor of about ten and that its products take longer than its overhead. The degree is also
+ * limited so that rounding errors along known vectors are not amplified too much. */
 static int64_t choose_degree(const solver *s, const basis *b, double cut)
 {
     double want = 2.5 / fmax(filter_growth(cut, s->theta[b->n_converged]), 1e-4);

@@ -11,7 +11,7 @@
  * breadth-first order (order.c), and the results are mapped back to the original order.
  *
  * Finally, every column gets a fixed sign, and all residuals |M v - lambda v| are recomputed with
- * the original matrix. This costs one product with a block of k vectors. */
+ * the original matrix. The residuals cost one product with a block of k vectors. */
 #include "numeric/eigen/eigen.h"
 
 #include <math.h>
@@ -172,8 +172,8 @@ static void copy_out(solver *s, eigen_result *r, const int32_t *item)
     panel_free(s->ctx, &s->exact);
 }
 
-/* Recomputes the residuals with the original matrix. If the vectors were computed by a team, each
- * rank contributes its own rows. */
+/* Recomputes the residuals with the original matrix. If a team computed the vectors, each rank
+ * contributes its own rows. */
 static ddsc_status measure(solver *s, eigen_result *r, const sparse *m, bool over_ranks)
 {
     ddsc_status status = DDSC_OK;

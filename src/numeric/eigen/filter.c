@@ -17,7 +17,7 @@
 #include "base/team.h"
 #include "numeric/eigen/solver.h"
 
-/* Approximate number of block products per solve, used to estimate the work. This value and
+/* Approximate number of block products per solve, for estimating the work. This value and
  * WORK_LEAST (base/device.c) were measured when products took twice as long, and have not been
  * re-measured on a device. A solve now takes 318 to 327 products on 4,000 digits (K = 3 to 30). */
 static const double PRODUCTS = 250;
@@ -124,8 +124,8 @@ typedef struct beginning {
     double scale, shift;
 } beginning;
 
-/* Computes the first step of the recurrence from M x in y. The result is bit-identical to that
- * of operator_step. */
+/* Computes the first step of the recurrence; on entry, y contains M x. The result is bit-identical
+ * to that of operator_step. */
 static ddsc_status begin_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const beginning *t = arg;

@@ -128,7 +128,7 @@ static int64_t count_reached(const int32_t *cell, int64_t n)
 }
 
 /* Chooses equally spaced seeds in the input order and lets their cells grow by one step per round.
- * After a few rounds, the cells contain all items except those in long chains and in components
+ * After a few rounds, the cells contain all items except those in long chains or in components
  * without a seed. */
 static ddsc_status spread_cells(ddsc_context *ctx, int32_t *cell, const sparse *m, int64_t n_cells)
 {

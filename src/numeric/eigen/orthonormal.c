@@ -4,11 +4,11 @@
  * Each pass first projects the panel X against the known vectors and forms the Gram matrix G = X^T
  * X. Let D scale G to a unit diagonal, and let D G D = Q T Q^T be the eigendecomposition. Then X D
  * Q T^(-1/2) is orthonormal up to rounding. Directions whose eigenvalue in T is at rounding level
- * are replaced by random vectors.
+ * are replaced with random vectors.
  *
  * Passes repeat until G is the identity to within GRAM_TOLERANCE, or until an error bound shows
  * that the last pass must have achieved it. If X is well conditioned, one pass is enough. A pass
- * costs a few matrix products of size n x width^2 plus the projections. */
+ * consists of the projections and a few matrix products with n x width^2 operations. */
 #include <math.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static double distance_from_identity(const double *g, int64_t b)
 }
 
 /* Computes u = D Q T^(-1/2) with D G D = Q T Q^T, so that X u is orthonormal up to rounding.
- * n_sound receives the number of leading columns that are valid; the others must be replaced by
+ * n_sound receives the number of leading columns that are valid; the others must be replaced with
  * random vectors. */
 static ddsc_status whiten(ddsc_context *ctx, double *u, int64_t *n_sound, double *g, int64_t b,
                           double *values, double *rows)

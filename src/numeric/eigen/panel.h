@@ -40,8 +40,8 @@ typedef struct panel_noise {
 
 ddsc_status panel_random(ddsc_context *ctx, panel *p, int64_t from, int64_t count,
                          panel_noise *noise);
-/* Makes the columns of X orthonormal and orthogonal to the panels of `against`. Directions that
- * vanish are replaced by random ones. */
+/* Makes the columns of X orthonormal and orthogonal to the panels `against`. Directions that vanish
+ * are replaced with random directions. */
 ddsc_status panel_orthonormalize(ddsc_context *ctx, panel *x, int n_against,
                                  const panel *const *against, panel_noise *noise);
 

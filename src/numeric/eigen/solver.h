@@ -50,11 +50,11 @@ double filter_value(double cut, double lambda, int64_t degree);
  * y holds M x on entry. Both blocks are contiguous (stride = width). */
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun);
 
-/* A method that computes the eigenpairs. Its input is the operator m, the known vectors `exact`,
- * the number of further pairs wanted, and the tolerance. It stores the wanted vectors and values in
- * v and theta, followed by guard vectors and their values. *verified is true if a new random block
- * showed that no eigenvalue was missed. Otherwise, the method returns DDSC_NOT_CONVERGED. The
- * caller recomputes the residuals. */
+/* A method that computes the eigenpairs. The input is the operator m, the known vectors `exact`,
+ * the number of additional pairs wanted, and the tolerance. It stores the wanted vectors and values
+ * in v and theta, followed by guard vectors and their values. *verified is set to true if a new
+ * random block shows that no eigenvalue was missed. Otherwise, the method returns
+ * DDSC_NOT_CONVERGED. The caller recomputes the residuals. */
 typedef struct eigen_method {
     const char *name;
     /* returns true if the method can solve the problem; NULL: it always can */

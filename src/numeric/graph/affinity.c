@@ -132,9 +132,9 @@ static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph 
  * different density that are well separated.
  *
  * It fails if items of a sparse class have many neighbors in a dense class whose lists do not
- * contain these items. Those one-sided links then weigh as much as the links within the classes. In
- * such a graph, the scales vary widely, most links are one-sided, and no item is so far away that a
- * single gamma would disconnect it. */
+ * contain these items. These one-sided links then have as much weight as the links within the
+ * classes. In such a graph, the scales vary widely, most links are one-sided, and no item is so far
+ * away that a single gamma would disconnect it. */
 static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, const double *scale,
                          double least)
 {

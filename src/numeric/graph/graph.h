@@ -12,7 +12,7 @@ typedef struct in_degrees {
     int64_t largest;    /* largest in-degree of an item */
     int64_t hub;        /* the first item with this in-degree */
     int64_t n_none;     /* number of items that are not a neighbor of any item */
-    int64_t n_unlisted; /* number of these items that have no duplicate (D^2 = 0) in the set */
+    int64_t n_unlisted; /* number of items among these that have no duplicate (D^2 = 0) */
     /* Skewness of the in-degrees; 0 if all are equal. Duplicates (D^2 = 0) are not counted,
      * because only their index determines their order. */
     double skewness;
@@ -53,7 +53,7 @@ enum { GRAPH_NEAREST = 3 };
 /* Returns true if the lists are valid, for assertions: offsets never decrease, and every list
  * has at most tau entries, all of them other items. */
 bool graph_lists_hold(const ddsc_graph *g);
-/* Creates a copy of the graph that keeps only the tau nearest neighbors of each item. */
+/* Creates a copy of the graph with only the tau nearest neighbors of each item. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
 /* The spanning tree is computed for GRAPH_SPAN_LEAST to GRAPH_SPAN_MOST items. For a metric whose
  * search can skip pairs, all distances are computed for the tree only if there are at most
@@ -95,9 +95,9 @@ static inline double local_key(const local_scales *by, int64_t other, double d2)
     return by ? d2 * by->inverse[other] : d2;
 }
 
-/* Convert a limit on keys to a limit on D^2, for one neighbor or for any neighbor. Up to rounding,
- * a neighbor whose D^2 is above the result has a key above the limit. local_limit_any converts a
- * finite limit below 0 to 0. */
+/* Convert a limit on keys (local_key) to a limit on D^2, for one neighbor or for all neighbors. Up
+ * to rounding, a neighbor whose D^2 exceeds the result has a key that exceeds the limit.
+ * local_limit_any converts finite negative limits to 0. */
 static inline double local_limit(const local_scales *by, int64_t other, double limit)
 {
     return by ? limit * by->scale[other] : limit;
@@ -176,12 +176,12 @@ ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *repo
  * gamma is 0. Negative D^2 are treated as 0, and the result is at least AFFINITY_FLOOR. */
 double affinity_value(double d2, double gamma, double s, double t);
 
-/* The scale in local scaling is the distance to the neighbor of this rank, or to the last neighbor
- * if fewer are known. */
+/* In local scaling, the scale of an item is the distance to its neighbor of this rank, or to its
+ * last known neighbor if there are fewer. */
 enum { AFFINITY_NEIGHBOR = 7 };
 
-/* Computes the scale s_i of every item and raises it to at least *least, because exact duplicates
- * have s = 0. */
+/* Computes the scale s_i of every item. Scales below *least are raised to *least, because exact
+ * duplicates have s = 0. */
 ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
                             const ddsc_graph *graph);
 

@@ -1,10 +1,10 @@
 /* Measures hubs, and computes the scales that reduce them.
  *
  * In many dimensions, a few items near the center of the data become neighbors of nearly all items,
- * and many items are neighbors of none (Radovanovic et al. 2010). The skewness of the in-degrees
- * detects this. To reduce hubs, distances are rescaled by the local density at both items. The
- * rescaled distance is D^2 / (s_i s_j), where s is the mean distance to the nearest items (Jegou et
- * al. 2010; Schnitzer et al. 2012). */
+ * and many items are neighbors of none (Radovanovic et al. 2010). A large skewness of the
+ * in-degrees indicates hubs. To reduce hubs, distances are rescaled by the local density at both
+ * items. The rescaled distance is D^2 / (s_i s_j), where s is the mean distance to the nearest
+ * items (Jegou et al. 2010; Schnitzer et al. 2012). */
 #include <math.h>
 
 #include "numeric/graph/graph.h"

@@ -55,7 +55,7 @@ int kmeans_draws(const kmeans_problem *problem);
  * there are fewer distinct rows. */
 ddsc_status kmeans_start(ddsc_context *ctx, double *centers, int64_t *n_centers,
                          const kmeans_problem *problem, rng *r);
-/* Does the same, but returns the indices of up to k rows. */
+/* Does the same as kmeans_start, but returns the indices of up to k rows. */
 ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                               const kmeans_problem *problem, rng *r);
 /* A sample of the rows, with the squared distances between them, from which all restarts choose
@@ -66,16 +66,16 @@ typedef struct kmeans_sample {
     kmeans_problem among; /* n is 0 if there is no common sample */
 } kmeans_sample;
 
-/* Draws a sample if there are many clusters and the rows are bounded. Computing its table then
- * takes less time than the distances of one restart. */
+/* Draws a sample if there are many clusters and the rows are bounded. Computing the table of the
+ * sample then takes less time than the distances of one restart. */
 ddsc_status kmeans_sample_create(ddsc_context *ctx, kmeans_sample *s,
                                  const kmeans_problem *problem);
 void kmeans_sample_free(ddsc_context *ctx, kmeans_sample *s);
-/* Does the same as kmeans_start_rows on a sample of the rows. This is the common sample if there is
- * one; otherwise, a large number of bounded rows is sampled for this call alone. One row is sampled
+/* Does the same as kmeans_start_rows on a sample of the rows. Uses the common sample if there is
+ * one. Otherwise, if there are many bounded rows, draws a sample for this call. One row is sampled
  * from each of many ranges of equal length. If the sample has fewer than k distinct rows, all rows
- * are used. Initialization only needs a point in every cluster, and 16 sampled rows per cluster
- * provide one as reliably as all rows. Lloyd's iterations then use every row. */
+ * are used. Initialization needs only one point in every cluster, and 16 sampled rows per cluster
+ * provide it as reliably as all rows. Lloyd's iterations then use every row. */
 ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                                  const kmeans_problem *problem, const kmeans_sample *common,
                                  rng *r);

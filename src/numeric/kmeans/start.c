@@ -66,7 +66,7 @@ static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Makes the first candidate a center, and updates d2. */
+/* Makes the first candidate the next center, and updates d2. */
 static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;

@@ -31,7 +31,7 @@ void la_differences(int64_t n, int64_t m, int64_t d, const double *x, const doub
  * must be finite and at most 1e150 in absolute value. */
 ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int64_t n, int64_t dim,
                           const double *rows);
-/* Computes the mean of n rows and subtracts it from them. `out` may be the rows themselves, or
+/* Computes the mean of n rows, and stores the rows minus the mean in `out`, which may be `rows` or
  * NULL. */
 void la_center(int64_t n, int64_t d, const double *rows, double *mean, double *out);
 /* Double-centers n x n squared distances: removes the means of rows and columns, and multiplies by
@@ -40,8 +40,8 @@ void la_center(int64_t n, int64_t d, const double *rows, double *mean, double *o
  * entries. `gram` may be d2. */
 double la_center_distances(int64_t n, const double *d2, double *mean, double *gram);
 /* Subtracts the components of row `at` along the preceding rows, which are orthonormal, and
- * normalizes it. Returns the length before normalization. If only rounding errors remain, it
- * returns 0 and sets the row to zero. */
+ * normalizes it. Returns the length before normalization. If only rounding errors remain, returns 0
+ * and sets the row to zero. */
 double la_orthogonalize(double *rows, int64_t at, int64_t d);
 
 /* Computes all eigenpairs of a symmetric n x n matrix, which is overwritten. The values are

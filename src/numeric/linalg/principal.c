@@ -1,10 +1,10 @@
 /* Computes principal directions by a randomized range finder with power iterations (Halko,
  * Martinsson, Tropp 2011).
  *
- * The iteration is Q <- orth(Z^T (Z Q)), where Z holds the centered rows and is never stored. The
- * principal axes of Z Q then give the directions. Four rounds reduce the error of a direction by
- * the eighth power of a ratio: the largest singular value beyond the basis divided by the singular
- * value of the direction. */
+ * The iteration is Q <- orth(Z^T (Z Q)), where Z consists of the centered rows and is never stored.
+ * The principal axes of Z Q then give the directions. Four rounds reduce the error of a direction
+ * by the eighth power of a ratio: the largest singular value beyond the basis divided by the
+ * singular value of the direction. */
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Projects rows onto their two directions of largest variance, for figures.
  *
  * The directions are computed by power iterations with a fixed start. If variances are equal, as
- * they can be for separate components, rounding determines the directions that an
- * eigendecomposition returns. Power iterations find the same directions on every machine. */
+ * can occur with separate components, the directions that an eigendecomposition returns depend on
+ * rounding. Power iterations find the same directions on every machine. */
 #include <math.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ static bool sweep(const projection *p, double *v, double *work, const double *be
     return true;
 }
 
-/* Computes an eigenvector of the products. It is zero if all variance is along `before`. */
+/* Computes an eigenvector of the products. The result is zero if all variance is along `before`. */
 static ddsc_status project_iterate(const projection *p, double *v, double *work,
                                    const double *before)
 {
