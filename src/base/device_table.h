@@ -43,9 +43,8 @@ typedef struct device_grid {
     const double *mean;    /* n x 2 */
     const double *cov;     /* n x 3: covariances (row, row), (row, column), (column, column) */
     double step[2];
-    double
-        rounding; /* maximum increase of a bound due to points off the grid, in squared lengths */
-    double unit;  /* unit of the bounds, in squared lengths */
+    double rounding; /* maximum increase of a bound by points off the grid (squared length) */
+    double unit;     /* unit of the bounds, in squared lengths */
     /* n_levels is the total number of levels. n_pair is the number of levels of a dual bound.
      * n_start is the number of levels before a tight bound is evaluated for the first time, and the
      * number of levels of a bound from a few iterations. */

@@ -32,7 +32,7 @@ static const paper_rule rules[] = {
      DDSC_MMD_UNBIASED, 0, "unbiased", "the printed estimator omits the terms i = j"},
     {PAPER_METRIC, DDSC_METRIC_MMD, TYPE_ENUM, METRIC(bandwidth_rule), DDSC_BANDWIDTH_AUTO,
      DDSC_BANDWIDTH_NEAR, BIT(DDSC_BANDWIDTH_MEDIAN) | BIT(DDSC_BANDWIDTH_VALUE), "near",
-     "one rule for every dimension; the paper gives no bandwidth, so any other may be specified"},
+     "one rule for every dimension; the paper states no bandwidth, so another may be specified"},
     {PAPER_METRIC, DDSC_METRIC_MMD, TYPE_INT64, METRIC(mmd_features), 0, 0, 0, "0",
      "every pair is computed from all points"},
     {PAPER_METRIC, DDSC_METRIC_SINKHORN, TYPE_ENUM, METRIC(sinkhorn_value),
@@ -46,13 +46,13 @@ static const paper_rule rules[] = {
     {PAPER_METRIC, DDSC_METRIC_LOT, TYPE_INT64, METRIC(lot_components), 0, 0, 0, "0",
      "the whole embedding is used"},
     {PAPER_GRAPH, ANY, TYPE_INT64, GRAPH(hubs), DDSC_HUBS_DEFAULT, DDSC_HUBS_OFF, 0, "off",
-     "neighbors are chosen by D itself"},
+     "neighbors are chosen by the distance D itself"},
     {PAPER_GRAPH, ANY, TYPE_ENUM, GRAPH(neighbors), DDSC_NEIGHBORS_AUTO, DDSC_NEIGHBORS_EXACT, 0,
      "exact", "the largest tau entries of each column are exact for any N"},
     {PAPER_GRAPH, ANY, TYPE_DOUBLE, GRAPH(sample_columns), 1, 1, 0, "1",
      "the paper's incomplete matrix contains random pairs, not whole columns"},
     {PAPER_STEP, ANY, TYPE_NONE, "sample", 0, 0, 0, 0, "missing pairs stay missing",
-     "a pair that was not computed is not an edge; by default it is estimated"},
+     "a pair that was not computed is not an edge; by default, its distance is estimated"},
     {PAPER_CLUSTER, ANY, TYPE_ENUM, CLUSTER(gamma_rule), DDSC_GAMMA_AUTO, DDSC_GAMMA_MEDIAN,
      BIT(DDSC_GAMMA_VALUE), "median",
      "one gamma for all pairs; by default each item has its own scale"},
@@ -62,8 +62,8 @@ static const paper_rule rules[] = {
     {PAPER_STEP, ANY, TYPE_NONE, "support of documents", 0, 0, 0, 0, "16",
      "every document is merged to 16 points; by default, only those of more than 32 words are"},
     {PAPER_STEP, ANY, TYPE_NONE, "tau of documents", 0, 0, 0, 0, "max(10, log2 N)",
-     "the default tau is the same for all data; by default documents have at least 20 or 28 "
-     "neighbors"},
+     "the default tau is the same for all data; otherwise, documents have at least 20 or 28 "
+     "neighbors by default"},
     {PAPER_CLUSTER, ANY, TYPE_INT64, CLUSTER(refine), DDSC_REFINE_AUTO, DDSC_REFINE_OFF, 0, "off",
      "k-means determines the labels; by default, the word counts of documents refine them"},
     {PAPER_STEP, ANY, TYPE_NONE, "embedding", 0, 0, 0, 0, "K eigenvectors",
@@ -126,8 +126,8 @@ ddsc_status paper_apply(ddsc_context *ctx, paper_part part, void *settings)
             value_set(r, settings);
         else if (!permits(r, value))
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "paper requires %s = %s (%s); remove the other value", r->setting,
-                            r->name, r->why);
+                            "paper requires %s = %s (%s); omit this setting", r->setting, r->name,
+                            r->why);
     }
     return DDSC_OK;
 }

@@ -70,7 +70,7 @@ ddsc_status sized_take(ddsc_context *ctx, const sized_struct *kind, void *own, c
                         "%s.struct_size = %zu is not valid: call %s_init first", kind->name, size,
                         kind->name);
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "%s: a field is set that only a newer library supports (this is %s)",
+                    "%s: a field is set that this version of the library (%s) does not support",
                     kind->name, ddsc_version());
 }
 

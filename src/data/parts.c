@@ -62,8 +62,8 @@ static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, 
     if ((p->coordinates.n && p->coordinates.n != p->d) || (p->points.n && p->points.n != p->v) ||
         (p->titles.n && p->titles.n != p->n) || p->meta.n != p->meta_names.n * p->n)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: %lld coordinates have %lld names, %lld points have %lld, and "
-                        "%lld items have %lld",
+                        "%s: the numbers of names are wrong: %lld coordinates have %lld names, "
+                        "%lld points have %lld, and %lld items have %lld",
                         where, (long long)p->d, (long long)p->coordinates.n, (long long)p->v,
                         (long long)p->points.n, (long long)p->n, (long long)p->titles.n);
     if (p->offset[0] != 0)

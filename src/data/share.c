@@ -100,8 +100,8 @@ static ddsc_status make_set(void *arg)
         return status;
     if (!maker->set || maker->set->ctx != maker->ctx || maker->set->block)
         return ctx_fail(maker->ctx, DDSC_ERROR_ARGUMENT,
-                        "the function that makes the set must return a new set created "
-                        "with the given context");
+                        "the read function must return a new set that was created with the same "
+                        "context");
     return status;
 }
 

@@ -188,7 +188,8 @@ ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
         if (drawn[i])
             member[n++] = i;
     if (n == 0)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset requires labels of 0 or more"));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                     "a balanced subset requires labels that are not negative"));
     TRY(measures_subset(ctx, copy, m, n, member));
 done:
     MEM_FREE(ctx, drawn, member);

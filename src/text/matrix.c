@@ -57,8 +57,8 @@ static ddsc_status matrix_take_word(ddsc_context *ctx, word_vectors *v, const te
     }
     for (int64_t k = 0; k < v->dim; k++)
         if (!isfinite(x[k]))
-            return stream_fail(s, "row %lld (word \"%s\") is not finite", (long long)v->n_lines,
-                               QUOTE(word));
+            return stream_fail(s, "row %lld (word \"%s\") contains a value that is not finite",
+                               (long long)v->n_lines, QUOTE(word));
     CHECK(MEM_RESERVE(ctx, v->point, &v->room, (v->n + 1) * v->dim));
     memcpy(v->point + v->n * v->dim, x, (size_t)v->dim * sizeof *x);
     v->row[number] = (int32_t)v->n++;

@@ -197,8 +197,8 @@ static ddsc_status vector_check_count(const vector_reader *r)
         return stream_fail(r->s, "contains no word vectors");
     if (r->promised >= 0 && r->promised != v->n_lines)
         return stream_fail(r->s,
-                           "line %lld declares %lld words, but %lld follow; the file is "
-                           "damaged, or it was truncated and this line must be removed",
+                           "line %lld declares %lld words, but %lld follow; if the file was "
+                           "shortened on purpose, remove this line",
                            (long long)r->dim_line, (long long)r->promised, (long long)v->n_lines);
     return DDSC_OK;
 }

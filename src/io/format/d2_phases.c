@@ -121,8 +121,8 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
         found = phases_by_dimension(f);
         if (found == 0)
             return stream_fail(f->s,
-                               "dimensions change without a pattern (%lld distributions); specify "
-                               "the number of phases per object (--phases)",
+                               "the dimensions of its %lld distributions change without a pattern; "
+                               "specify the number of phases per object (--phases)",
                                (long long)f->n_records);
         if (found == 1)
             CHECK(phases_by_turns(f, &found));

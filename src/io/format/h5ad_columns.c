@@ -317,7 +317,7 @@ ddsc_status h5ad_add_constant(h5ad *h, const int64_t *item)
         MEM_FREE(h->ctx, c.value.text, c.value.at);
         CHECK(status);
     }
-    ctx_warn(h->ctx, "%s: only the first %d columns of obs are metadata", stream_name(h->s),
+    ctx_warn(h->ctx, "%s: only the first %d columns of obs are used as metadata", stream_name(h->s),
              CONSTANT_MOST);
     return DDSC_OK;
 }

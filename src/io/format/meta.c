@@ -93,8 +93,8 @@ static ddsc_status meta_header(meta_reader *r, const char *id_columns)
     }
     if (r->n_ids == 0)
         return stream_fail_line(r->s,
-                                ": there is neither a column \"id\" nor all id columns of the "
-                                "items (--id); the columns are: %s",
+                                ": the table has neither a column \"id\" nor all id columns of "
+                                "the items (--id); its columns are: %s",
                                 list);
     for (int64_t k = 0; k < r->n_fields; k++) {
         if (is_meta_id(r, k))

@@ -66,7 +66,7 @@ ddsc_status stream_expect_end(io_stream *s, const char *what)
     size_t got;
     ddsc_status status = stream_read(s, &byte, 1, &got);
     if (status >= 0 && got > 0)
-        return stream_fail(s, "has unexpected bytes after %s (from byte %lld on)", what,
+        return stream_fail(s, "has unexpected bytes after %s (starting at byte %lld)", what,
                            (long long)handed_out(s) - 1);
     return status;
 }

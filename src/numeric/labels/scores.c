@@ -65,9 +65,10 @@ static ddsc_status table_make(ddsc_context *ctx, scores_table *t, int64_t n, con
             t->order[t->n++] = truth[i];
         }
     if (t->n == 0)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
-                     "none of the %lld items has a label on both sides, so they cannot be compared",
-                     (long long)n));
+        TRY(ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "none of the %lld items has a label in both labelings, so they cannot be compared",
+            (long long)n));
     TRY(MEM_NEW(ctx, t->cell, t->n));
     TRY(MEM_NEW(ctx, t->label, t->n));
     TRY(MEM_ZERO(ctx, t->truth, t->n));
