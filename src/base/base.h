@@ -1,6 +1,6 @@
-/* base: the lowest layer, used by all modules. It contains the context, error messages, the
- * allocator, checked sizes, counter-based random numbers and the parallel loop. It depends on libc,
- * threads and (only in parallel.c) OpenMP. */
+/* base: the lowest layer, which all modules use: the context, error messages, the allocator,
+ * checked sizes, counter-based random numbers and the parallel loop. This layer depends only on
+ * libc, threads and (in parallel.c) OpenMP. */
 #ifndef DDSC_BASE_BASE_H
 #define DDSC_BASE_BASE_H
 
@@ -20,7 +20,7 @@
 
 /* Every public function begins with a CHECK of ctx_enter or ctx_enter_new. These functions reject a
  * missing context and clear the message of the previous call. ctx_enter_new also sets the output
- * pointer to NULL; the function sets it only when the new object is complete. */
+ * pointer to NULL; the public function stores the new object only when it is complete. */
 ddsc_status ctx_enter(ddsc_context *ctx);
 ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
 /* Keeps the state of the current call (message, details, notes) while that call makes further
@@ -30,9 +30,9 @@ void ctx_hold(ddsc_context *ctx, bool hold);
  * `return ctx_fail(...)`. */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Returns true if the call was canceled. A canceled call stays canceled until it returns. May be
- * called from any thread. On the calling thread, ctx_canceled also polls the user's callback
- * periodically. Work that takes more than a few milliseconds should call ctx_canceled. */
+/* Returns true if the current public call was canceled. A canceled call remains canceled until it
+ * returns. May be called from any thread. On the calling thread, ctx_canceled also polls the user's
+ * callback periodically. Work that takes more than a few milliseconds should call ctx_canceled. */
 bool ctx_canceled(ddsc_context *ctx);
 /* Passes a warning to the caller immediately. Must be called on the calling thread. */
 void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));

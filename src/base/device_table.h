@@ -1,13 +1,13 @@
-/* The table of functions that a device implements. It is plain C and does not depend on the
- * library. A plug-in, libddsc_NAME.so, includes only this file and returns the table from its
+/* The table of functions that a device implements. This header is plain C and does not depend on
+ * the library. A plug-in, libddsc_NAME.so, includes only this file and returns the table from its
  * single visible function, ddsc_device_table. The functions are called by one thread at a time. */
 #ifndef DDSC_BASE_DEVICE_TABLE_H
 #define DDSC_BASE_DEVICE_TABLE_H
 
 #include <stdint.h>
 
-/* The version increases with every change below. New functions are added only at the end. If a
- * plug-in lacks a function or sets it to NULL, the CPU is used instead. */
+/* Every change below increases the version. New functions are added only at the end. If a plug-in
+ * lacks a function or sets it to NULL, the CPU is used instead. */
 enum { DEVICE_TABLE_VERSION = 3, DEVICE_WORDS = 200, DEVICE_TILE = 128 };
 
 typedef struct device_about {

@@ -51,8 +51,8 @@ static char *aligned(void *block)
     return at + (ARRAY_ALIGN - (uintptr_t)at % ARRAY_ALIGN) % ARRAY_ALIGN;
 }
 
-/* Allocates b->memory. It is shared by the ranks of the machine if possible, otherwise private to
- * this rank. */
+/* Allocates b->memory. The memory is shared by the ranks of the machine if possible, otherwise
+ * private to this rank. */
 static ddsc_status block_take(ddsc_context *ctx, team_block *b)
 {
     const ddsc_team *team = &ctx->team;
@@ -124,8 +124,8 @@ void team_unshare(ddsc_context *ctx, void *memory)
     mem_free(ctx, b);
 }
 
-/* Lists the ranks that fill a block on their machine, in order. The first rank is always one of
- * them. */
+/* Lists the ranks that fill a block on their machine, in order. The list always includes the first
+ * rank. */
 static ddsc_status find_holders(ddsc_context *ctx, const team_block *b, int64_t *rank, int64_t *n)
 {
     int64_t own = b->first;

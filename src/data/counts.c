@@ -73,7 +73,7 @@ static ddsc_status number_words(ddsc_context *ctx, text_table *table, int32_t **
     return DDSC_OK;
 }
 
-/* Sorts the entries of the rows from `first` to the last one by word. */
+/* Sorts the entries of each row, starting with row `first`, by word. */
 static ddsc_status sort_counts(ddsc_context *ctx, measures_counts *c, int64_t first)
 {
     ddsc_status status = DDSC_OK;

@@ -15,8 +15,8 @@ typedef struct measures_growing {
 ddsc_status measures_growing_make(ddsc_context *ctx, measures_growing *g, const measures *m,
                                   int64_t more);
 void measures_growing_free(ddsc_context *ctx, measures_growing *g);
-/* Appends the items of an ordered set. If any of them does not fit, returns false; the set then has
- * its previous items, and nothing more can be appended to it. */
+/* Appends the items of an ordered set. If an item does not fit, returns false; the set then
+ * contains its previous items, and nothing more can be appended to it. */
 bool measures_growing_append(measures_growing *g, const measures *from);
 
 #endif

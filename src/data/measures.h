@@ -35,7 +35,7 @@ void measures_words_free(ddsc_context *ctx, measures_words *words);
 ddsc_status texts_copy(ddsc_context *ctx, measures_texts *to, const measures_texts *from);
 ddsc_status texts_pack(ddsc_context *ctx, measures_texts *to, int64_t n,
                        const char *const *strings);
-/* Appends the n_b texts of b to the n_a texts of a. If only one of them has texts, the texts of the
+/* Appends the n_b texts of b to the n_a texts of a. If only a or b has texts, the texts of the
  * other are "". */
 ddsc_status texts_append(ddsc_context *ctx, measures_texts *a, int64_t n_a, const measures_texts *b,
                          int64_t n_b);
@@ -66,8 +66,7 @@ ddsc_status measures_counts_copy(ddsc_context *ctx, measures_counts *to,
 ddsc_status measures_counts_pick(ddsc_context *ctx, measures_counts *to,
                                  const measures_counts *from, int64_t n, const int64_t *items,
                                  const int64_t *row);
-/* Appends the rows of b to those of a. If only one of them has counted words, the result has
- * none. */
+/* Appends the rows of b to those of a. If only a or b has counted words, the result has none. */
 ddsc_status measures_counts_append(ddsc_context *ctx, measures_counts *a, const measures_counts *b);
 /* Sorts every row by word. */
 ddsc_status measures_counts_sort(ddsc_context *ctx, measures_counts *c);
@@ -93,17 +92,17 @@ typedef struct measures_grid {
     double origin[GRID_MAX_DIM], step[GRID_MAX_DIM];
 } measures_grid;
 
-/* A frame is the method that computes the values of pairs, with its unit and starting point. It is
- * chosen using the whole set. A value depends only on the two items, the settings and the frame, so
- * a later set with the same frame has bit-identical values for the same items. */
+/* A frame is the method that computes the values of pairs, with its unit and starting point. A
+ * frame is chosen using the whole set. A value depends only on the two items, the settings and the
+ * frame, so a later set with the same frame has bit-identical values for the same items. */
 typedef enum frame_kind {
     FRAME_NONE,         /* not chosen yet */
-    FRAME_PLAIN,        /* point clouds; the solver has no starting point */
+    FRAME_PLAIN,        /* the method for point clouds, without a starting point */
     FRAME_GRID,         /* w2, sinkhorn, mmd: along the axes of a grid */
     FRAME_DENSE,        /* w2: the solver starts from dense kernels */
-    FRAME_FIELD,        /* mmd: a field on the support, stored as a whole */
-    FRAME_FIELD_STRIPS, /* mmd: the same in strips of the support */
-    FRAME_GRID_STRIPS,  /* mmd: along the axes of a grid, in strips */
+    FRAME_FIELD,        /* mmd: a field on the support, for all items at once */
+    FRAME_FIELD_STRIPS, /* mmd: the same for one block of items at a time */
+    FRAME_GRID_STRIPS,  /* mmd: along the axes of a grid, for one block of items at a time */
     FRAME_KINDS
 } frame_kind;
 

@@ -93,7 +93,8 @@ void measures_recipe_free(ddsc_context *ctx, measures_recipe *r)
     *r = (measures_recipe){0};
 }
 
-/* Only a PCA step changes the dimension. Its input dimension follows from its number of values. */
+/* Only a PCA step changes the dimension. The input dimension of this step follows from its number
+ * of values. */
 int64_t recipe_dimension(const measures_recipe *r, int64_t d)
 {
     int64_t values = 0;

@@ -246,9 +246,9 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
     return DDSC_OK;
 }
 
-/* The rows first .. end-1, with total mass `whole`, of which quantiles 0, 1/(n-1), ..., 1 are
- * computed. The quantile q is the smallest value whose cumulative mass is at least the fraction
- * q. */
+/* A range of rows, first .. end-1, with total mass `whole`. find_quantiles computes the quantiles
+ * 0, 1/(n-1), ..., 1 of a coordinate in this range. The quantile q is the smallest value whose
+ * cumulative mass is at least the fraction q. */
 typedef struct span {
     int64_t first, end;
     double whole, *key; /* work space: values and their order */

@@ -14,8 +14,8 @@ static const double SMALL = 1.0 / 20, SMALL_SHARE = 0.2;
 /* A jump of this many decades between successive spreads indicates different units. */
 static const double JUMP = 0.5;
 /* Fraction of the mass that counts as extreme in a coordinate, and share of the squared spread from
- * which the extreme points dominate. Their share is 0.08 for a normal distribution and 0.24 for an
- * exponential distribution. */
+ * which the extreme points dominate. The share of the extreme points is 0.08 for a normal
+ * distribution and 0.24 for an exponential distribution. */
 static const double EXTREME = 0.01, HEAVY = 0.3;
 /* Maximum number of support rows that are sorted to find extreme points. */
 enum { UNITS_SAMPLE = 100000 };

@@ -231,7 +231,7 @@ static ddsc_status document_read_header(document_reader *r)
         return stream_fail(r->s, "is empty; expected a header and one document per row");
     line = text_skip_mark(line);
     char found = fields_delimiter(line);
-    if (strchr(line, found)) /* otherwise a single column, in which commas are data */
+    if (strchr(line, found)) /* otherwise, there is a single column, in which commas are data */
         r->delimiter = found;
     CHECK(document_split(r, line));
     return choose_columns(r);

@@ -191,8 +191,8 @@ static double own_length(const word_fit *j, int32_t s)
     return j->d == 0 ? 1 : j->typical * sqrt(met / (met + OWN_HALF));
 }
 
-/* Joins both kinds of vectors. They are rounded to float, so that the stored vectors equal those
- * used here. */
+/* Joins both kinds of vectors. All values are rounded to float, so that the stored vectors equal
+ * those used here. */
 static ddsc_status fit_join(word_fit *j, word_vectors *out)
 {
     const own_vectors *o = &j->own;

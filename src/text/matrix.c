@@ -1,5 +1,5 @@
 /* Reads word vectors from an npy matrix with one row per word. The words are in a separate file,
- * one per line. Its name is that of the matrix with the extension .vocab or .txt. */
+ * one per line. The name of this file is that of the matrix with the extension .vocab or .txt. */
 #include "text/text.h"
 
 #include <math.h>

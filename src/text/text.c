@@ -32,7 +32,7 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
 
 typedef struct text_job {
     ddsc_context *ctx;
-    ddsc_text_settings own; /* the settings, some replaced by a stored vocabulary's */
+    ddsc_text_settings own; /* settings of the caller or of a stored vocabulary */
     const ddsc_text_settings *set;
     ddsc_text_report *report;
     int64_t n_paths;

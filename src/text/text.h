@@ -164,7 +164,7 @@ ddsc_status words_count(ddsc_context *ctx, measures_counts *out, const corpus *c
  * to *set. */
 ddsc_status words_read_given(ddsc_context *ctx, measures_words *out, io_stream *s,
                              ddsc_text_settings *set);
-/* Copies vectors and document counts from a stored vocabulary for the words of these documents. */
+/* For each word of the documents, copies its vector and document count from a stored vocabulary. */
 ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
                              const measures_words *given);
 

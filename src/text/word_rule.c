@@ -1,4 +1,4 @@
-/* The default rule for words. It keeps punctuation that belongs to a word and removes other
+/* The default rule for words. This rule keeps punctuation that belongs to a word and removes other
  * punctuation, so that "C#", ".NET", "node.js" and "AT&T" are single words, but "(end)." becomes
  * "end".
  *

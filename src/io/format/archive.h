@@ -52,7 +52,7 @@ ddsc_status npz_add_recipe(npz_writer *z, const measures_recipe *r);
 ddsc_status npz_add_words(npz_writer *z, const measures_words *words);
 /* Adds the word counts of the items, unless the set has none or their words are private. */
 ddsc_status npz_add_counts(npz_writer *z, const measures *m);
-/* Adds texts as fixed-width Unicode, or as bytes if any of them is not UTF-8. */
+/* Adds texts as fixed-width Unicode, or as bytes if any text is not UTF-8. */
 typedef const char *(*npz_string_fn)(const void *arg, int64_t i);
 ddsc_status npz_add_strings(npz_writer *z, const char *name, npz_string_fn get, const void *arg,
                             int64_t n);

@@ -19,8 +19,8 @@ ddsc_status d2_next(d2_tokens *t, char **token);
 ddsc_status d2_next_number(d2_tokens *t, double *value, const char *what);
 ddsc_status d2_next_integer(d2_tokens *t, int64_t *value, int64_t most, const char *what);
 
-/* One distribution of the file. Its values are stored in a pool: n weights, followed by n x dim
- * coordinates or, if a table exists and is not dense, by n ids. */
+/* One distribution of the file. The values of a distribution are stored in a pool: n weights,
+ * followed by n x dim coordinates or, if a table exists and is not dense, by n ids. */
 typedef struct d2_record {
     int64_t dim, n, at, line;
     bool blank_before;

@@ -1,5 +1,5 @@
 /* Reads fcs files of versions 2.0, 3.0 and 3.1 (flow and mass cytometry). Each file is one item.
- * Its events are the points, and its channels are the coordinates. The reader supports list mode,
+ * The events are the points, and the channels are the coordinates. The reader supports list mode,
  * types I, F and D, and both byte orders. */
 #include "io/format/format.h"
 

@@ -171,11 +171,11 @@ ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *p
                          const char *id_columns, int64_t max_bytes);
 /* Prepares parts for joining: checks the indices, and names items without ids "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
-/* Checks that b can be appended to a. Both must have the same dimension, words, transforms and
+/* Checks that b can be appended to a. The two must have the same dimension, words, transforms and
  * metadata columns, and labels of the same kind. */
 ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measures_parts *b,
                        const char *where);
-/* Appends b to a. Both must have been prepared with sets_prepare. Afterwards, b is empty. */
+/* Appends b to a. a and b must have been prepared with sets_prepare. Afterwards, b is empty. */
 ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
 
 /* ---- npz ---- */

@@ -30,8 +30,8 @@ static int64_t meta_find(const meta_reader *r, const char *name, size_t n)
     return -1;
 }
 
-/* Finds the columns that form the ids of the items. If any of them is missing, uses the column `id`
- * instead. */
+/* Finds the columns that form the ids of the items. If any of these columns is missing, uses the
+ * column `id` instead. */
 static void meta_find_ids(meta_reader *r, const char *id_columns)
 {
     for (const char *at = id_columns; at && r->n_ids < META_IDS; at++) {

@@ -1,4 +1,4 @@
-/* Reads and writes the settings of a model. They are stored as arrays of texts of the form
+/* Reads and writes the settings of a model, which are stored as arrays of texts of the form
  * "name=value", one per field. */
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static const field model_fields[] = {
     {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
     {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
 };
-/* Settings that were added after version 0.2.0. They are stored in a separate array, which version
- * 0.2.0 ignores. */
+/* Settings that were added after version 0.2.0. These settings are stored in a separate array,
+ * which version 0.2.0 ignores. */
 static const field run_fields[] = {
     {"frame", FIELD_WORD, AT(run.frame.kind),
      "none plain grid dense field field_strips grid_strips "},

@@ -3,8 +3,8 @@
  *
  * Vocabulary: text_words, text_vectors, text_df and text_rules, for the items of a set or of a
  * model. Either all four arrays exist or none of them. With automatic weighting, text_masses
- * contains the weight of one occurrence of each word. If there are phrases of two words,
- * text_phrases lists them.
+ * contains the weight of one occurrence of each word. text_phrases lists phrases of two words, if
+ * there are any.
  *
  * Counts of the words in each document, in CSR form: count_words, count_offsets, count_indices and
  * count_values. Either all four arrays exist or none of them.

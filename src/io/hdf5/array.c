@@ -179,9 +179,9 @@ ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers,
 
 /* ---- texts ---- */
 
-/* The memory for texts of variable length, which libhdf5 allocates with block_get. This limits
- * their total size, even if many elements point to one long text, and allows the blocks to be freed
- * if a read fails. */
+/* The memory for texts of variable length, which libhdf5 allocates with block_get. block_get limits
+ * the total size of the texts, even if many elements point to one long text, and allows the memory
+ * to be freed if a read fails. */
 typedef struct text_blocks {
     ddsc_context *ctx;
     ddsc_status status;

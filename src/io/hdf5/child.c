@@ -1,8 +1,8 @@
 /* Runs libhdf5 in a child process, because a damaged file can crash libhdf5 or make it loop
  * forever. If the child crashes or must be killed, the caller gets an error. The child is a fork
- * without exec. Its only writable shared memory is f->exchange. It calls none of the caller's code
- * (no callbacks, no Python) and exits with _exit. libhdf5 allocates memory, which glibc permits in
- * the child of a multithreaded process. */
+ * without exec. The only writable memory that it shares with the caller is f->exchange. The child
+ * calls none of the caller's code (no callbacks, no Python) and exits with _exit. libhdf5 allocates
+ * memory, which glibc permits in the child of a multithreaded process. */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -25,8 +25,8 @@
 
 enum { POLL_MS = 20, FIRST_DESCRIPTOR = 3, MOST_DESCRIPTORS = 1 << 16 };
 enum { PIDFD = 3 }; /* P_PIDFD, which is missing from glibc before 2.36 */
-/* Maximum time that one wait adds to the elapsed time. It prevents a timeout after the process was
- * stopped (Ctrl-Z) or the machine was suspended. */
+/* Maximum time that one wait adds to the elapsed time. This prevents a timeout after the process
+ * was stopped (Ctrl-Z) or the machine was suspended. */
 static const double LONGEST_STEP_S = 0.5;
 /* Maximum times to wait until an idle child has exited, and until a killed child has exited. The
  * time is limited because a process that is blocked in device I/O cannot exit. */

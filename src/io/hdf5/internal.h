@@ -20,7 +20,8 @@ h5_turn h5_begin(void);
 void h5_end(h5_turn turn);
 /* Fails with "NAME: WHAT (reason from libhdf5)". */
 ddsc_status h5_fail(h5_file *f, const char *what, const char *path);
-/* Only acquires or releases the lock. Used around fork, and in the child after fork. */
+/* Acquires or releases only the lock. Acquired before fork, and released after fork in both
+ * processes. */
 void h5_hold(bool hold);
 /* Opens the object at a path. *object is -1 if there is none; otherwise it must be closed with
  * H5Oclose. */

@@ -71,7 +71,7 @@ static ddsc_status take_path(io_folder *f, const char *path)
 }
 
 /* Checks that the target contains no files with the names of new files, unless overwriting is
- * allowed. A folder with such a name is always an error. */
+ * allowed. A folder with the name of a new file is always an error. */
 static ddsc_status check_names(const io_folder *f)
 {
     char path[PATH_MAX];

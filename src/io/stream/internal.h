@@ -101,9 +101,9 @@ bool folder_remove_stage(const char *stage, folder_name_fn name, const char *hom
 /* Removes stages and files in a folder that were left by processes that no longer exist. */
 void folder_clean(const char *place, folder_name_fn name);
 
-/* Temporary folders have predictable names, so another user could create a link with such a name.
- * owner_is_own_folder therefore returns true only for a real folder (not a link) that this user
- * owns. */
+/* Temporary folders have predictable names, so another user could create a link with the name of a
+ * temporary folder. owner_is_own_folder therefore returns true only for a real folder (not a link)
+ * that this user owns. */
 bool owner_is_own_folder(int at, const char *name);
 /* Opens a real folder that this user owns. Returns NULL for anything else. */
 DIR *owner_open_folder(const char *path);

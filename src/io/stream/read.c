@@ -103,7 +103,7 @@ static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *
     s->line_had_return = n > 0 && text[n - 1] == '\r';
     n -= s->line_had_return;
     text[n] = '\0';
-    /* UTF-16 text has a separate message */
+    /* reports UTF-16 text with a separate message */
     if (!s->mark_seen && n >= 2 && memchr(text, 0, n))
         CHECK(stream_make_utf8(s, &text, &(size_t){2}));
     if (memchr(text, 0, n))

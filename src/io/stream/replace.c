@@ -1,6 +1,6 @@
 /* Replaces the files of a folder one by one, for folders that cannot be exchanged as a whole. The
  * old files are first moved into a folder inside the target, and are moved back after a failure. If
- * the process is killed, the next process that writes into the target moves them back. The
+ * the process is killed, the next process that writes into the target moves the old files back. The
  * extension of that folder records the progress: with ".part", some old files may still be in the
  * target; with ".old", the folder contains all old files, and every result file in the target is
  * new. */

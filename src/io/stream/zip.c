@@ -1,5 +1,5 @@
 /* Reads the parts of the zip format that npz archives need. The central directory is authoritative.
- * Its offsets and lengths are checked against the size of the file, and its sizes against the
+ * Offsets and lengths in it are checked against the size of the file, and sizes against the
  * expansion limits. */
 #include "io/stream/stream.h"
 

@@ -147,8 +147,8 @@ static double goal(const solver *s)
     return fmax(0.3 * s->tolerance, 1e-14);
 }
 
-/* Computes `count` Ritz vectors, starting at index `first`. Stores them in x and their products in
- * mx, and computes their residuals. */
+/* Computes `count` Ritz vectors, starting at index `first`. Stores the vectors in x and their
+ * products in mx, and computes their residuals. */
 static ddsc_status compute_ritz(solver *s, basis *b, int64_t first, int64_t count)
 {
     b->x.width = b->x.stride = b->mx.width = b->mx.stride = count;

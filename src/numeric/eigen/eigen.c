@@ -2,7 +2,7 @@
  *
  * The operator is M = S^-1/2 A S^-1/2, where A is the affinity and S is the diagonal matrix of its
  * row sums. Each connected component c has the exact eigenvector sqrt(s_i / vol(c)) on its items,
- * with eigenvalue 1. Those vectors are computed directly, and the solver searches only their
+ * with eigenvalue 1. These exact vectors are computed directly, and the solver searches only their
  * orthogonal complement.
  *
  * The remaining vectors are computed by LAPACK (dense.c), by the block iteration (block.c) or by
@@ -93,8 +93,8 @@ done:
     return status;
 }
 
-/* Returns true if LAPACK should solve the problem. This is the case if the graph is small, or if it
- * has at most DENSE_MOST items and the block would span at least a quarter of the space. */
+/* Returns true if LAPACK should solve the problem: if the graph is small, or if it has at most
+ * DENSE_MOST items and the block would span at least a quarter of the space. */
 static bool prefer_dense(const solver *s, const eigen_settings *set)
 {
     int64_t width = s->wanted + guard_width(s->wanted), n = s->m->n;

@@ -17,9 +17,9 @@
 #include "base/team.h"
 #include "numeric/eigen/solver.h"
 
-/* Approximate number of block products per solve, for estimating the work. This value and
- * WORK_LEAST (base/device.c) were measured when products took twice as long, and have not been
- * re-measured on a device. A solve now takes 318 to 327 products on 4,000 digits (K = 3 to 30). */
+/* Approximate number of block products per solve, for estimating the work. PRODUCTS and WORK_LEAST
+ * (base/device.c) were measured when products took twice as long, and have not been re-measured on
+ * a device. A solve now takes 318 to 327 products on 4,000 digits (K = 3 to 30). */
 static const double PRODUCTS = 250;
 
 static void filter_alone(solver *s, const char *why)

@@ -18,8 +18,8 @@
 enum { PASSES_MAX = 12 };
 
 static const double GRAM_TOLERANCE = 3e-14;
-/* Rounding error of a projection of a vector of length 1. It bounds the component that remains
- * along the subtracted vectors, and the error of an inner product. */
+/* Rounding error of a projection of a vector of length 1. This constant bounds the component that
+ * remains along the subtracted vectors, and the error of an inner product. */
 static const double ROUNDING = 1e-15;
 /* A direction of a normalized panel consists of rounding errors if its eigenvalue is below this
  * constant times the width. */
@@ -119,8 +119,8 @@ ddsc_status panel_orthonormalize(ddsc_context *ctx, panel *x, int n_against,
         if (n_sound < b)
             TRY(panel_random(ctx, x, n_sound, b - n_sound, noise));
         /* Let t be the smallest eigenvalue. Whitening lengthens a direction by up to 1/sqrt(t),
-         * including its remaining component along the known vectors. It amplifies errors of the
-         * Gram matrix by 1/t. */
+         * including its remaining component along the known vectors. Whitening amplifies errors in
+         * the Gram matrix by 1/t. */
         apart = n_sound == b && ROUNDING * sqrt(shrunk / values[0]) <= GRAM_TOLERANCE;
         if (apart && ROUNDING / values[0] <= GRAM_TOLERANCE)
             break;

@@ -44,8 +44,8 @@ static int64_t grain_rows(int64_t work)
     return BASE_MAX(PIECE_MIN, PIECE_WORK / BASE_MAX(work, 1));
 }
 
-/* Returns the number of rows that contribute to one partial sum. It is large enough that the
- * partial sums take little memory compared with the panels. */
+/* Returns the number of rows that contribute to one partial sum. This number is large enough that
+ * the partial sums take little memory compared with the panels. */
 static int64_t piece_rows(int64_t n, int64_t width, int64_t work)
 {
     int64_t rows = BASE_MAX(grain_rows(work), n / PIECES_MAX + 1);

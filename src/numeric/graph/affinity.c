@@ -128,13 +128,13 @@ static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph 
 }
 
 /* Sets *result to true if a single gamma is better for the graph than local scaling. Local scaling
- * measures each link relative to the scales of its two items. This works well for clusters of
- * different density that are well separated.
+ * measures each link relative to the scales of its two items. Local scaling works well for clusters
+ * of different density that are well separated.
  *
- * It fails if items of a sparse class have many neighbors in a dense class whose lists do not
- * contain these items. These one-sided links then have as much weight as the links within the
- * classes. In such a graph, the scales vary widely, most links are one-sided, and no item is so far
- * away that a single gamma would disconnect it. */
+ * Local scaling fails if items of a sparse class have many neighbors in a dense class whose lists
+ * do not contain these items. These one-sided links then have as much weight as the links within
+ * the classes. In such a graph, the scales vary widely, most links are one-sided, and no item is so
+ * far away that a single gamma would disconnect it. */
 static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, const double *scale,
                          double least)
 {

@@ -185,12 +185,12 @@ enum { AFFINITY_NEIGHBOR = 7 };
 ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
                             const ddsc_graph *graph);
 
-/* Smallest affinity. It is large enough that scaling by degrees does not underflow. */
+/* Smallest affinity, which is large enough that scaling by degrees does not underflow. */
 #define AFFINITY_FLOOR 1e-280
 
-/* Finds the connected component of every item, numbered by first appearance. An item without edges
- * forms a component. Entries offset[i] .. offset[i + 1] - 1 of `column` are linked to i, regardless
- * of direction. */
+/* Finds the connected component of every item. Components are numbered in order of first
+ * appearance. An item without edges forms a component. Entries offset[i] .. offset[i + 1] - 1 of
+ * `column` are linked to i, regardless of direction. */
 ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components, int64_t n,
                             const int64_t *offset, const int32_t *column);
 

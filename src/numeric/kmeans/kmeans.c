@@ -115,7 +115,7 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
 
 /* The arrays that a worker needs for a restart, and its best result so far. */
 typedef struct runner {
-    lloyd *l; /* unused if there is a table of pairs, because t is used instead */
+    lloyd *l; /* NULL if there is a table of pairs, in which case t is used */
     lloyd_table *t;
     int64_t *row; /* k: rows that are the starting centers */
     double least;

@@ -44,8 +44,8 @@ static inline double kmeans_weight(const kmeans_problem *p, int64_t row)
 ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
                        const kmeans_problem *problem);
 /* Computes the table of squared distances that all restarts, and all k on the same rows, can share.
- * It is NULL if computing it would not save time. If the problem has no table, kmeans_fit computes
- * its own. */
+ * The table is NULL if computing it would not save time. If the problem has no table, kmeans_fit
+ * computes its own. */
 ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
 /* Computes the table even if it would not save time. */
 ddsc_status kmeans_pairs_fill(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
@@ -71,7 +71,7 @@ typedef struct kmeans_sample {
 ddsc_status kmeans_sample_create(ddsc_context *ctx, kmeans_sample *s,
                                  const kmeans_problem *problem);
 void kmeans_sample_free(ddsc_context *ctx, kmeans_sample *s);
-/* Does the same as kmeans_start_rows on a sample of the rows. Uses the common sample if there is
+/* Does the same as kmeans_start_rows with a sample of the rows. Uses the common sample if there is
  * one. Otherwise, if there are many bounded rows, draws a sample for this call. One row is sampled
  * from each of many ranges of equal length. If the sample has fewer than k distinct rows, all rows
  * are used. Initialization needs only one point in every cluster, and 16 sampled rows per cluster

@@ -1,5 +1,5 @@
 /* Implements Lloyd's algorithm with the squared distances D between all pairs of rows instead of
- * coordinates. It is used for few rows in many dimensions.
+ * coordinates. The table is used for few rows in many dimensions.
  *
  * Let cluster c have m rows, let T_ic be the sum of D_ij over its rows j, and let W_c be the sum of
  * T_jc over its rows. Then
@@ -58,8 +58,8 @@ ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem
 {
     int64_t draws = p->restarts * p->k * (kmeans_draws(p) + 1);
     *pairs = NULL;
-    /* Computing half of the table takes as long as n / 2 candidates of an initialization. The table
-     * also makes Lloyd's iterations faster. */
+    /* Computing half of the table takes as long as evaluating n / 2 candidates during
+     * initialization. The table also makes Lloyd's iterations faster. */
     if (p->weight || p->n > ROWS_MOST || draws < p->n ||
         p->n * p->n > ctx_memory_left(ctx) / 4 / (int64_t)sizeof(double))
         return DDSC_OK;

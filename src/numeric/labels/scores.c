@@ -169,7 +169,8 @@ static ddsc_status expect_rows(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Computes the expected mutual information. It sorts the sizes in t, so it must be called last. */
+/* Computes the expected mutual information. This sorts the sizes in t, so the function must be
+ * called last. */
 static ddsc_status expected_information(ddsc_context *ctx, double *expected, scores_table *t)
 {
     ddsc_status status = DDSC_OK;
