@@ -75,9 +75,9 @@ static void forget_helpers_of_the_parent(pool *p)
     p->n_helpers = p->seats = p->busy = 0;
 }
 
-/* Waits for the busy helpers. Only the calling thread may call the user's cancel function. While it
- * waits, it calls this function every 50 ms, so that helpers working on long items notice a
- * cancellation. */
+/* Waits for the busy helpers. Only the calling thread may call the user's cancel function. While
+ * the thread waits, it calls the function every 50 ms, so that helpers working on long items notice
+ * a cancellation. */
 static void wait_for_helpers(ddsc_context *ctx)
 {
     pool *p = &ctx->pool;

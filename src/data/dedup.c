@@ -97,7 +97,7 @@ done:
 }
 
 /* Compacts the table in place. On entry, map[row] is -1 for rows that no item uses, which are
- * removed. For the other rows, map[row] becomes the new row. */
+ * removed. For the other rows, map[row] is set to the new row. */
 static ddsc_status compact_rows(ddsc_context *ctx, measures_parts *p, int32_t *map)
 {
     ddsc_status status = DDSC_OK;

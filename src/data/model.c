@@ -205,8 +205,8 @@ static bool fresh_within(const ddsc_model *m)
     return true;
 }
 
-/* Checks the ranges of the settings of the run. The code that uses the frame checks that it matches
- * the items. */
+/* Checks the ranges of the run's settings. The code that uses the frame checks that it matches the
+ * items. */
 static bool run_within(const model_run *run)
 {
     const pair_frame *f = &run->frame;

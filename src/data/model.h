@@ -35,7 +35,7 @@ typedef struct model_run {
 } model_run;
 
 /* Settings as they were requested, before values were chosen from the data. Models that do not
- * store them have the defaults. */
+ * store these settings have the defaults. */
 typedef struct model_rules {
     int64_t tau, hubs, gamma_rule, bandwidth_rule, estimator, reference_rule, reference_size;
     double epsilon;

@@ -31,7 +31,7 @@ const char *recipe_name(int64_t kind);
 /* Returns the number of values of a step with input dimension d. *d_out, unless NULL, receives the
  * output dimension. */
 int64_t recipe_count(int64_t kind, int64_t argument, int64_t d, int64_t *d_out);
-/* Appends a step. The caller must set its `count` values. */
+/* Appends a step. The caller must set the `count` values of the step. */
 ddsc_status recipe_add(ddsc_context *ctx, measures_recipe *r, recipe_kind kind, int64_t argument,
                        int64_t count, double **value);
 /* Returns the input dimension of the steps, given their output dimension d, or -1 if the steps are
@@ -45,8 +45,8 @@ typedef struct logicle_scale {
 logicle_scale recipe_logicle(const double parameter[4]);
 double recipe_logicle_at(const logicle_scale *s, double x);
 
-/* Returns the exponent of a power of two in whose units deviations up to `largest` can be squared
- * and cubed without overflow. The exponent is 0 for ordinary data, so that their results do not
+/* Returns an exponent e such that deviations up to `largest`, divided by 2^e, can be squared and
+ * cubed without overflow. The exponent is 0 for ordinary data, so that their results do not
  * change. */
 int recipe_exponent(double largest);
 /* Applies step k to parts that have weights and an index. m provides the metadata of their

@@ -26,7 +26,7 @@ enum { COLUMNS = 16 }; /* number of columns that a thread sums at a time */
 typedef struct word_fit {
     ddsc_context *ctx;
     const corpus *c;
-    const word_vectors *v; /* from the file; dim is 0 if there is no file */
+    const word_vectors *v; /* vectors from the file; dim is 0 if there is no file */
     int64_t n, d;
     int32_t *word, *slot; /* word of each candidate; candidate of each word, or -1 */
     double *point;   /* n x d: vector from the file minus the mean, or 0; later the fitted vector */

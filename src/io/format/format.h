@@ -22,8 +22,7 @@ typedef struct npy_array {
 } npy_array;
 
 ddsc_status npy_read_header(io_stream *s, npy_array *array);
-/* Reads numbers in file order, in chunks of double or int64_t. The stream must end after the last
- * number. */
+/* Receives the elements [begin, begin + n) in file order, as double or int64_t. */
 typedef ddsc_status (*npy_chunk_fn)(void *arg, int64_t begin, int64_t n, const void *value);
 /* Read the elements into newly allocated memory, in C order. The stream must end after the last
  * element. */

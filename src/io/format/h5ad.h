@@ -44,7 +44,7 @@ ddsc_status h5ad_add_constant(h5ad *h, const int64_t *item);
 
 /* Finds the matrix, its size and the names of its columns, and chooses the coordinates. */
 ddsc_status h5ad_find_matrix(h5ad *h);
-/* Reads the chosen values of the rows that are points, and stores them in the support. */
+/* Reads the chosen columns of the rows that become points, and stores the values in the support. */
 ddsc_status h5ad_read_matrix(h5ad *h);
 
 #endif

@@ -1,5 +1,6 @@
-/* Writes files atomically. Bytes are written to a temporary file in the target's folder, which is
- * renamed to the target at the end. Standard output and devices are written directly. */
+/* Writes files atomically. Bytes are written to a temporary file in the target's folder. At the
+ * end, the temporary file is renamed to the target. Standard output and devices are written
+ * directly. */
 #include "io/stream/internal.h"
 
 #include <errno.h>

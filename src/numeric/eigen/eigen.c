@@ -154,8 +154,8 @@ done:
     return status;
 }
 
-/* Copies the exact vectors and then the others, in descending order, to the result. item[p] is
- * the original index of row p; NULL means that the rows are in the original order. */
+/* Copies the exact vectors and then the computed vectors, in descending order, to the result.
+ * item[p] is the original index of row p; NULL means that the rows are in the original order. */
 static void copy_out(solver *s, eigen_result *r, const int32_t *item)
 {
     int64_t count = s->exact.width;
