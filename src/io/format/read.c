@@ -199,7 +199,7 @@ typedef struct gathering {
     file_list files;
     const char *where; /* name of the whole input, for messages */
     measures_parts level[LEVELS], parts;
-    measures_texts coordinates; /* coordinate names from the first file that contains such names */
+    measures_texts coordinates; /* names from the first file that names coordinates */
     const char *named;
     formats_seen seen;
     bool several; /* true for several files or a folder */
