@@ -371,8 +371,7 @@ done:
     return status;
 }
 
-/* Checks that the file names are valid UTF-8, because results with other names could not be read
- * back. */
+/* Fails if a file name is not valid UTF-8, because the result could not be read back. */
 static ddsc_status check_file_names(const gathering *g)
 {
     for (int64_t i = 0; i < g->files.n; i++)
