@@ -26,7 +26,7 @@ typedef struct candidate_list {
     double complete_to; /* every item whose first bound is below this value was on the list */
 } candidate_list;
 
-/* A pair that the walk found within reach. */
+/* A pair within reach that the walk found. */
 typedef struct found_pair {
     double bound;
     int32_t i, j;
