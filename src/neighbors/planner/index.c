@@ -60,10 +60,6 @@ static ddsc_status open_and_search(ddsc_context *ctx, plan_open_set **out, int64
     plan_open_set *s = NULL;
     int64_t n = own->n, room = room_for(p);
     TRY(plan_set_open(ctx, &s, p, room, known));
-    if (!plan_set_searches(s))
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                     "neighbors are chosen by rescaled distances, which an index supports only for "
-                     "metrics with lower bounds; use ddsc_update_run"));
     p->m = s->r.job.m;
     TRY(number_slots(ctx, slot, n, n + room));
     TRY(plan_set_run(s));

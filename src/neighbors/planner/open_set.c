@@ -106,11 +106,6 @@ void plan_set_change(plan_open_set *s, int64_t n, const int64_t *slot, int64_t n
     }
 }
 
-bool plan_set_searches(const plan_open_set *s)
-{
-    return !s->rescales || s->r.p.offer.first.n > 0;
-}
-
 /* ---- rescaled distances ---- */
 
 /* Computes the scales from the lists by plain distance, as plan_run does. */
@@ -204,10 +199,6 @@ ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *
     ddsc_status status = DDSC_OK;
     plan_open_set *s = NULL;
     TRY(plan_set_open(ctx, &s, p, 0, known));
-    if (!plan_set_searches(s)) {
-        plan_set_close(s, DDSC_OK, NULL);
-        return plan_neighbors(ctx, graph, stats, p, p->tau);
-    }
     TRY(plan_set_run(s));
     ctx_note(ctx, "search", "update", "%" PRId64 " of %" PRId64 " neighbor lists were searched",
              s->lists.n_open, p->m->n);

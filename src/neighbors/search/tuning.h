@@ -28,6 +28,9 @@ enum {
     /* ---- update (bench/update.py) ---- */
     UPDATE_BLOCK = 64, /* number of items that are searched before values are offered to other
                         * lists */
+    /* Without bounds, an update computes all pairs tile by tile if more than 1/REFILL_SHARE of the
+     * remaining items are searched or pushed, because computing single pairs is slower. */
+    REFILL_SHARE = 4,
     /* ---- prefilter: 70,000 digits with mmd and lot (bench/scale.py) ---- */
     SPARE_LEAST = 8, /* minimum number of bounds kept beyond tau, to allow for rounding errors */
     OPEN_LEAST = 64, /* number of items that may have all others as candidates */
