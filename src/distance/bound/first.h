@@ -22,7 +22,7 @@ typedef struct bound_projection {
     double longest;
     double unit2; /* unit of the squared rows */
     struct bound_embedder
-        *embedder; /* computes rows of appended items; NULL if the set has no room */
+        *embedder; /* computes rows of appended items; NULL if the set cannot grow */
 } bound_projection;
 
 /* Creates the bound. If `frames` is false, stores only rows, with more coordinates. */
