@@ -338,12 +338,12 @@ const cli_verb verb_update = {
         "Computes the same graph as `ddsc cluster --like DIR` on the items of DIR without the "
         "removed ones, followed by the items of NEW. DIR is a folder written by `ddsc cluster -o "
         "DIR`. Only the neighbor lists that the change affects are computed again. All lists are "
-        "computed again if the old result used a hub rule, a sample or approximate neighbors, or "
-        "if -k is a range. A cluster keeps its number and name if the old and the new cluster "
-        "share at least half of their combined items. Clusters that consist mostly of new items, "
-        "and that random halves of the items find, are added. The summary lists clusters that are "
-        "new, split, merged or vanished; numbers of vanished clusters are not used again. With "
-        "--force, DIR2 may be DIR, which is then replaced in one step.",
+        "computed again if the old result used a sample or approximate neighbors, if it has only a "
+        "few items, or if -k is a range. A cluster keeps its number and name if the old and the "
+        "new cluster share at least half of their combined items. Clusters that consist mostly of "
+        "new items, and that random halves of the items find, are added. The summary lists "
+        "clusters that are new, split, merged or vanished; numbers of vanished clusters are not "
+        "used again. With --force, DIR2 may be DIR, which is then replaced in one step.",
     .groups = update_groups,
     .examples = "ddsc update result new.npz -o result2\tadds the items of new.npz\n"
                 "ddsc update result --remove old.txt -o result --force\tremoves items in place\n"

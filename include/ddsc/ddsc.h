@@ -2176,7 +2176,7 @@ typedef struct ddsc_index ddsc_index;
 
 /* Opens an index for the items of a model, which must outlive it. The metric stays open, so that an
  * update costs only the bounds and solves of the lists that it affects. The call fails if the graph of
- * the model is a sample, approximate or rescaled, or if the model was written by version 0.2.0. */
+ * the model is a sample or approximate, or if the model was written by version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index,
                                                        const ddsc_model *model);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_index_destroy(ddsc_index *index);
