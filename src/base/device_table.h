@@ -70,14 +70,14 @@ typedef struct device_points {
 /* Settings of entropic transport, for items with arbitrary points or on a grid. See
  * distance/sinkhorn/pace.c. */
 typedef struct device_rule {
-    double epsilon;   /* in squared lengths of the points */
+    double epsilon;   /* in squared units of the coordinates */
     double tolerance; /* limit for the sum of the marginal errors */
     int64_t max_iterations;
     int sharp; /* nonzero if the sharp value is also requested */
 } device_rule;
 
 typedef struct device_scaled {
-    double regularized, sharp; /* in squared lengths of the points */
+    double regularized, sharp; /* in squared units of the coordinates */
     double marginal_error;
     int64_t iterations; /* 0 if the pair was not solved and the CPU must solve it */
 } device_scaled;

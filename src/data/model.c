@@ -55,8 +55,8 @@ static void list_model(team_arrays *a, void *object)
     list_doubles(a, &m->mixture.share, m->mixture.k);
 }
 
-/* Copies the struct of the first rank without its sets. *reference is set to true if the model
- * has a LOT reference. */
+/* Copies the struct of the first rank without the sets that it points to. *reference is set to true
+ * if the model has a LOT reference. */
 static ddsc_status copy_model(ddsc_context *ctx, ddsc_model **model, bool *reference)
 {
     ddsc_model *m = *model;

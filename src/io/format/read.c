@@ -202,7 +202,7 @@ typedef struct gathering {
     measures_texts coordinates; /* coordinate names, from the first file with names */
     const char *named;
     formats_seen seen;
-    bool several; /* true for several files or a folder */
+    bool several; /* true if the input is several files or a folder */
     bool singles; /* true if each file contains one item without an id */
 } gathering;
 
