@@ -63,7 +63,7 @@ static bool strikes(const char *what, const char *path, bool removes)
     return true;
 }
 
-/* Another program at work on the file, just before it is read. */
+/* Simulates another program that changes the file just before it is read. */
 static void disturb(void)
 {
     static atomic_int count;
@@ -80,7 +80,7 @@ static void disturb(void)
         syscall(SYS_pwrite64, fd, "7", 1, info.st_size);
     else if (strcmp(fault, "SHRINK") == 0)
         syscall(SYS_ftruncate, fd, info.st_size / 2);
-    struct timespec later[2] = {info.st_atim, info.st_mtim}; /* clocks of file systems are coarse */
+    struct timespec later[2] = {info.st_atim, info.st_mtim}; /* file system clocks are coarse */
     later[1].tv_sec++;
     futimens((int)fd, later);
     syscall(SYS_close, fd);
@@ -141,13 +141,13 @@ int fsync(int fd)
 
 int mkdir(const char *path, mode_t mode)
 {
-    struct stat info; /* making what is there fails anyway, and is meant to */
+    struct stat info; /* creating an existing folder fails anyway, as intended */
     if (stat(path, &info) != 0 && strikes("mkdir", path, false))
         return -1;
     return NEXT(mkdir)(path, mode);
 }
 
-/* 2: the path is the mount point itself, 1: it is inside, 0: outside. */
+/* Returns 2 if the path is the mount point itself, 1 if it is inside, and 0 if it is outside. */
 static int mounted(const char *path, const char *mount)
 {
     char folder[PATH_MAX], whole[PATH_MAX];
