@@ -80,9 +80,10 @@ static double mean_ratio(const double *sum)
     return sum[1] > 0 ? sum[0] / sum[1] : 1;
 }
 
-/* Returns sums of bounds and of exact values over all pairs i < j. */
 typedef double (*pair_bound)(void *bound, int64_t i, int64_t j);
 
+/* Checks that no bound exceeds the exact value. Returns the sum of the bounds divided by the sum of
+ * the values, over all pairs i < j. */
 static double check_all(ddsc_context *ctx, const measures *m, const char *name, pair_bound of,
                         void *bound)
 {
