@@ -1,12 +1,13 @@
-/* A device in plain C, for tests where no other is: libddsc_reference.so. Its cheap way errs by as
- * much as it is allowed to, up or down by the pair, so that the rule for what stays undecided has no
- * slack to live on; its strips are short. The environment names a fault in DDSC_REFERENCE: none
- * there (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
- * no way but the cheap one (cheap), another version of the table (version), its first version (old), a failure
- * in the second call for pairs (within), wrong pairs (pairs), too little memory for a grid (grid), a failure in the
- * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames), a failure
- * at what they say (framed), no room for a sparse matrix (sparse), a failure in the second call for products with it
- * (filter), products that are no numbers (vectors). */
+/* A device in plain C, for tests on machines without a GPU: libddsc_reference.so. Its cheap product
+ * type has the largest permitted error, up or down depending on the pair, so that tests detect any
+ * missing margin; its strips are short. DDSC_REFERENCE in the environment selects a fault: no device
+ * (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
+ * only the cheap product type (cheap), another version of the table (version), its first version
+ * (old), a failure in the second call for pairs (within), wrong pairs (pairs), too little memory for
+ * a grid (grid), a failure in the second call for bounds (bounds), bounds that are not numbers
+ * (numbers), no memory for frames (frames), a failure in the bounds from frames (framed), no memory
+ * for a sparse matrix (sparse), a failure in the second call for products with it (filter), products
+ * that are not numbers (vectors). */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
