@@ -1,6 +1,5 @@
 /* Makes text safe for a terminal. Control characters can move the cursor or change the state of the
- * terminal, and direction marks can make a line read differently. Both are shown as escape
- * sequences. */
+ * terminal, and direction marks can make a line misleading. Both are shown as escape sequences. */
 #include <stdio.h>
 #include <string.h>
 

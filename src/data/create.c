@@ -147,8 +147,8 @@ done:
     return status;
 }
 
-/* Copies the nonzero entries of n x v histograms. NaN and negative entries are also copied, so
- * that measures_build reports them. */
+/* Copies the nonzero entries of n x v histograms. NaN and negative entries are also copied, so that
+ * measures_build reports an error. */
 static ddsc_status sparse_from_dense(ddsc_context *ctx, measures_parts *p, const double *histograms)
 {
     CHECK(MEM_ZERO(ctx, p->offset, p->n + 1));

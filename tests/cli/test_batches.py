@@ -233,7 +233,7 @@ def test_a_single_item_and_too_many_batches(ddsc, tmp_path):
     (lambda a: a["transform_steps"].__setitem__((0, 1), 2**60), "do not match"),
     (lambda a: a.update(transform_values=a["transform_values"][:-1]), "do not match"),
     (lambda a: a.update(transform_steps=np.repeat(a["transform_steps"], 2, 0),
-                        transform_values=np.tile(a["transform_values"], 2)), "more than one step"),
+                        transform_values=np.tile(a["transform_values"], 2)), "more than one batch step"),
 ])
 def test_damaged_files(ddsc, tmp_path, change, words):
     items, batch = clouds()

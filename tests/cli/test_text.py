@@ -391,7 +391,7 @@ def test_overlong_words_do_no_harm(ddsc, tmp_path):
 
 
 @pytest.mark.parametrize("words, message", [
-    (["d.tsv", "-o", "x.npz"], "words = general needs a file of vectors"),
+    (["d.tsv", "-o", "x.npz"], "words = general requires a file of vectors"),
     (["d.tsv", "--vectors", "v.txt"], "-o FILE"),
     (["--vectors", "v.txt", "-o", "x.npz"], "no input given"),
     (["d.tsv", "--vectors", "v.txt", "-o", "-", "--json"], "both use standard output"),

@@ -302,8 +302,8 @@ def test_lemmas_are_asked_for_again(ddsc, files):
 
 @pytest.mark.parametrize("words, message", [
     (["--words", "own", "--vectors", "v.txt"], "words = own learns the vectors from the documents"),
-    (["--words", "general"], "words = general needs a file of vectors"),
-    (["--paper"], "words = general needs a file of vectors"),
+    (["--words", "general"], "words = general requires a file of vectors"),
+    (["--paper"], "words = general requires a file of vectors"),
     (["--paper", "--words", "own"], "paper requires words = general"),
     (["--paper", "--words", "fitted", "--vectors", "v.txt"], "--words fitted contradicts --paper"),
     (["--paper", "--tokens", "words", "--vectors", "v.txt"], "--tokens words contradicts --paper"),

@@ -1,4 +1,4 @@
-/* Reads the tables in the folder of a .d2 file. A vocabulary contains points. A matrix of bin costs
+/* Reads the tables that accompany a .d2 file. A vocabulary contains points. A matrix of bin costs
  * is converted to points whose squared distances are the costs, using classical scaling (Torgerson
  * 1952). */
 #include "io/format/d2.h"

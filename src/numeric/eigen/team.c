@@ -6,8 +6,8 @@
  * The solver reports whether its result is verified; if not, the caller uses the local solver.
  *
  * The rows are passed as a copy in which neighbors are close together (order.c), so that the vector
- * read by a product stays in cache. For a million items on 4 ranks, the solve takes 63 CPU seconds
- * in this order, compared with 101 in input order. */
+ * that a product reads remains in the cache. For a million items on 4 ranks, the solve takes 63 CPU
+ * seconds in this order, compared with 101 in input order. */
 #include <math.h>
 #include <string.h>
 
