@@ -1,4 +1,4 @@
-"""Several metrics as one: --metric w2+mmd, and what does not go with it."""
+"""Joined metrics (--metric w2+mmd), and options that do not support them."""
 import json
 
 import pytest
@@ -59,7 +59,7 @@ def test_refused(ddsc, words, told):
 
 
 def test_headline_counts_what_was_found(ddsc, tmp_path):
-    """Twenty copies of two items, ten clusters asked for: two are there to be found."""
+    """Twenty copies of two items, with ten clusters requested: only two exist."""
     rows = "".join(f"{i},{p},{10 * (i % 2)}\n" for i in range(20) for p in (0, 1))
     (tmp_path / "two.csv").write_text("id,x,y\n" + rows)
     told = ddsc("cluster", tmp_path / "two.csv", "-k", "10", "-o", tmp_path / "r").stdout
