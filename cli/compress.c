@@ -1,7 +1,7 @@
 /* --compress: merges the points of each item, and measures how much the distances change. The
  * distances between a few items are computed before and after merging, in a separate context. With
- * `auto` or P%, the number of points is chosen such that enough of the nearest neighbors stay the
- * same. */
+ * `auto` or P%, the number of points is chosen such that enough of the nearest neighbors are
+ * preserved. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "json.h"
 
 enum { PILOT_ITEMS = 24, PILOT_LEAST = 8, PILOT_NEAR = 5, LEVEL_FIRST = 16, LEVEL_LAST = 256 };
-/* Maximum number of point pairs in the pilot. Exact W2 of so many pairs takes about 15 seconds in
- * 50 dimensions (`bench/cohort.py`). */
+/* Maximum number of point pairs in the pilot. Exact W2 for this many pairs takes about 15 seconds
+ * in 50 dimensions (`bench/cohort.py`). */
 static const double PILOT_ARCS = 3e8;
 
 typedef struct pilot {
@@ -163,7 +163,7 @@ static ddsc_status choose_points(pilot *p, double least, int64_t *points)
     return status;
 }
 
-/* Measures the accuracy of the merged set on its items of the pilot. */
+/* Measures the accuracy of the merged set on the pilot's items. */
 static void check(pilot *p, cli_merging *m, const ddsc_measures *merged)
 {
     ddsc_measures_view v;

@@ -35,10 +35,10 @@ void json_put_merging(json_t *object, const cli_merging *m);
 json_t *json_run(const session *s, const ddsc_report_source *from);
 /* Returns the report source of such a run. */
 ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats);
-/* Copies one key of `told`, if it exists. */
-void json_take(json_t *object, const json_t *told, const char *key);
-/* Copies all keys of the object that `told` has under `key`. */
-void json_join(json_t *object, const json_t *told, const char *key);
+/* Copies one key of `source`, if it exists. */
+void json_take(json_t *object, const json_t *source, const char *key);
+/* Copies all keys of the object that `source` has under `key`. */
+void json_join(json_t *object, const json_t *source, const char *key);
 
 /* Loads result.json from a folder written by `ddsc cluster -o`, in the current format. On failure,
  * prints a message and returns NULL. */
