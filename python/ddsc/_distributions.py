@@ -44,8 +44,8 @@ class Distributions(Constructors, Derived):
         pandas groupby, whose groups are the items. float32 and float64 arrays are used without an
         intermediate copy.
     weights : list of (n_i,) arrays, optional
-        Non-negative weights of the points, with a positive sum for each item. None means equal weights, for
-        all items or, as an entry of the list, for one item.
+        Non-negative weights of the points, with a positive sum for each item. None means equal weights for all items.
+        An entry None in the list means equal weights for this item.
     ids : sequence of str, optional
         Unique names of the items. None: the items are numbered from 0.
     labels : sequence, optional
@@ -265,7 +265,7 @@ class Distributions(Constructors, Derived):
         return list(_core.measures_names(self._handle)["transforms"])
 
     def subset(self, rows: ArrayLike) -> "Distributions":
-        """Return the listed items in the given order."""
+        """Return the listed items in the order of the list."""
         numbers: Array = np.atleast_1d(np.asarray(rows))
         if numbers.dtype.kind not in "iu" or numbers.size == 0:
             raise ValueError("a subset needs at least one row number")
