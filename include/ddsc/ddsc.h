@@ -1,8 +1,8 @@
 /* ddsc: spectral clustering of discrete distributions.
  *
- * An item is a weighted point cloud. The library compares the items of a set (ddsc_measures) with
- * a metric and builds the graph of the tau nearest neighbors of each item (ddsc_graph). It then
- * cuts the graph into K clusters using the leading eigenvectors of its normalized affinity
+ * An item is a weighted point cloud. The library compares the items of a set (ddsc_measures) with a
+ * metric and builds the graph of the tau nearest neighbors of each item (ddsc_graph). The library
+ * then cuts the graph into K clusters using the leading eigenvectors of its normalized affinity
  * (ddsc_clustering). A typical program looks like this:
  *
  *     ddsc_context *ctx = NULL;
@@ -38,8 +38,8 @@
  *    accepts NULL. `get` functions return borrowed pointers.
  *  - Arguments are ordered: context, outputs, inputs, settings.
  *  - The same input, seed and version produce the same bytes for any number of threads.
- *  - The library never prints, exits, installs signal handlers or keeps global state. It starts a
- *    child process only to read HDF5 files.
+ *  - The library never prints, exits, installs signal handlers or keeps global state. A child
+ *    process is started only to read HDF5 files.
  *  - A context may be used by only one thread at a time, so create one context per thread. Objects
  *    are immutable once created, except ddsc_report and ddsc_index. Several contexts may share an
  *    object as long as the context that created it outlives it.
@@ -190,7 +190,7 @@ DDSC_API void ddsc_context_destroy(ddsc_context *context);
  * on this context. */
 DDSC_API const char *ddsc_context_get_message(const ddsc_context *context);
 DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
-/* Returns the largest number of bytes that have been allocated at any time so far. */
+/* Returns the peak number of bytes that were allocated at the same time. */
 DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
 /* Frees an array returned by a function whose description refers to ddsc_release. `block` may be
  * NULL. */
@@ -217,7 +217,7 @@ DDSC_EXPERIMENTAL DDSC_API int ddsc_context_get_note(const ddsc_context *context
                                                      const char **why);
 
 /* Makes runs resumable. Subsequent calls to ddsc_distance_run, ddsc_neighbors_run and
- * ddsc_cluster_run store the pairs that they solve in `folder`. They reuse the pairs that an
+ * ddsc_cluster_run store the pairs that they solve in `folder`. These calls reuse the pairs that an
  * earlier run with the same input, settings and version stored in the folder. The files are
  * checksummed and written atomically. The result is bit-identical to that of an uninterrupted run.
  * This call creates the folder if it is missing, but not its parent, and fails if the folder is not
@@ -296,9 +296,9 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_team_eigen_init_sized(ddsc_team_eigen *prob
  * among the ranks, and every rank obtains the same results. ddsc_measures_share,
  * ddsc_matrix_read_shared and ddsc_model_read_shared read a file once for all ranks.
  *
- * All functions except `unshare` are collective. They are called from the thread that called the
- * library. Each returns 0, or a non-zero value if the other ranks can no longer be reached. In that
- * case, the library call fails with DDSC_ERROR_INTERNAL.
+ * All functions except `unshare` are collective. The library calls them on the thread that called
+ * the library. Each returns 0, or a non-zero value if the other ranks can no longer be reached. In
+ * that case, the library call fails with DDSC_ERROR_INTERNAL.
  *
  * If a library call fails on one rank only (out of memory, canceled, unreadable file), that rank
  * returns at once. The library does not notify the other ranks, so they block in their next
@@ -330,7 +330,7 @@ typedef struct ddsc_team {
     int (*ready)(void *state);
     void (*unshare)(void *state, void *block);
     /* Computes eigenpairs with a solver distributed over the ranks. If this pointer is NULL, each
-     * rank runs the library's own solver. It returns 0 or a non-zero value like the other
+     * rank runs the library's own solver. The function returns 0 or a non-zero value like the other
      * functions, and sets `verified` to 0 if the solver did not converge. */
     int (*eigen)(void *state, ddsc_team_eigen *problem);
 } ddsc_team;
@@ -440,8 +440,8 @@ DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures,
 enum { DDSC_TITLE_MAX = 160 }; /* maximum number of characters in a stored title */
 
 /* These functions return the name of a coordinate (marker, column), the name of a support row
- * (word) and the title of an input row. They return NULL if the set has no names of this kind, and
- * "" if only the requested name is missing. */
+ * (word) and the title of an input row. Each function returns NULL if the set has no names of this
+ * kind, and "" if only the requested name is missing. */
 DDSC_EXPERIMENTAL DDSC_API const char *
 ddsc_measures_get_coordinate_name(const ddsc_measures *measures, int64_t coordinate);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_measures *measures,
@@ -591,10 +591,10 @@ typedef struct ddsc_transform_settings {
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* Transforms a copy of the set. The steps are, in this order: per_item, arcsinh, logicle, log1p,
- * batch, normalize, pca and align. Coordinates are normalized over all items, and each item has the
- * same weight. The fitted parameters are stored with the set, in npz files and in models, so that
- * ddsc_assign_run can apply them to new, untransformed items. */
+/* Transforms a copy of the set. The transforms are applied in this order: per_item, arcsinh,
+ * logicle, log1p, batch, normalize, pca and align. Coordinates are normalized over all items, and
+ * each item has the same weight. The fitted parameters are stored with the set, in npz files and in
+ * models, so that ddsc_assign_run can apply them to new, untransformed items. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_transform(ddsc_context *context, ddsc_measures **transformed,
                         const ddsc_measures *measures, const ddsc_transform_settings *settings);
@@ -704,7 +704,7 @@ typedef struct ddsc_read_settings {
      * value. Missing columns are ignored. NULL: none. */
     const char *item_columns;
     /* DDSC_FORMAT_AUTO (default) detects the format from the content, but accepts HDF5 only if the
-     * name ends in .h5ad, .h5 or .hdf5. DDSC_FORMAT_HDF5 reads HDF5 under any name and from
+     * name ends in .h5ad, .h5 or .hdf5. DDSC_FORMAT_HDF5 reads HDF5 files with any name, and from
      * standard input. */
     ddsc_format format;
     /* csv, tsv and HDF5: column with the type of each point, such as the type of a cell. The types
@@ -729,15 +729,14 @@ DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measur
                                               const ddsc_read_settings *settings);
 /* Writes the path of the existing table `number` (0, 1, ...) of a d2 file to `out`. These tables
  * (NAME.vocab0, NAME.hist0) are next to the d2 file and are read with it. Like snprintf, the
- * function writes at most `size` bytes and returns the full length. It returns 0 after the last
- * table. */
+ * function writes at most `size` bytes and returns the full length, or 0 after the last table. */
 DDSC_EXPERIMENTAL DDSC_API size_t ddsc_measures_find_table(char *out, size_t size, const char *path,
                                                            int64_t number);
-/* Shares one set among all ranks of a team. `read` creates the set, for example from a file. It is
- * called only on the first rank, with a context that has no team during the call. On success, all
- * ranks have this set, in memory shared by the ranks of each machine. On failure, all ranks receive
- * the status and message of the first rank. Destroy the set before the team. Without a team,
- * *measures is the set that `read` created. */
+/* Shares one set among all ranks of a team. `read` creates the set, for example from a file. `read`
+ * is called only on the first rank, with a context that has no team during the call. On success,
+ * all ranks have this set, in memory shared by the ranks of each machine. On failure, all ranks
+ * receive the status and message of the first rank. Destroy the set before the team. Without a
+ * team, *measures is the set that `read` created. */
 typedef ddsc_status (*ddsc_measures_fn)(void *user, ddsc_context *context,
                                         ddsc_measures **measures);
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_share(ddsc_context *context,
@@ -1017,7 +1016,7 @@ typedef struct ddsc_metric_settings {
                              * all */
     int64_t cost;           /* a ddsc_cost */
     /* With DDSC_COST_MATRIX: a cost_size x cost_size matrix, symmetric, non-negative, 0 on the
-     * diagonal. It is borrowed during the call. */
+     * diagonal. The matrix is borrowed during the call. */
     const double *cost_matrix;
     int64_t cost_size;
     int64_t paper; /* 1: the paper's algorithm; see ddsc_paper_get_rule */
@@ -1144,8 +1143,8 @@ typedef struct ddsc_graph_settings {
     /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
      * possible, except in the paper's algorithm. */
     double sample;
-    /* Fraction of the items for which the distances to all items are computed; 1: all. The other
-     * distances are approximated from these (Nystrom). */
+    /* Fraction of the items for which the distances to all items are computed; 1: all. All other
+     * distances are approximated from these distances (Nystrom). */
     double sample_columns;
     ddsc_neighbors neighbors;
     int64_t hubs;  /* a ddsc_hubs */
@@ -1222,9 +1221,9 @@ DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *g
 /* The field `paper` of a settings struct selects the algorithm of the paper as printed. Settings
  * that have their default values get the paper's values, and a call fails if any other value
  * contradicts the paper. ddsc_paper_get_rule lists these settings: for k = 0, 1, ..., it stores the
- * name of a setting, its value in the paper, and the reason for this value. It returns 1, or 0
- * after the last setting. The texts are constant. `ddsc help paper` relates the settings to the
- * lines of Algorithms 1 and 2. */
+ * name of a setting, its value in the paper, and the reason for this value. The return value is 1,
+ * or 0 after the last setting. The texts are constant. `ddsc help paper` relates the settings to
+ * the lines of Algorithms 1 and 2. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_paper_get_rule(int64_t k, const char **setting,
                                                    const char **value, const char **reason);
 
@@ -1519,7 +1518,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_model_read_shared(ddsc_context *cont
 DDSC_API void ddsc_model_destroy(ddsc_model *model);
 
 /* Copies items for a run with the settings of the model. The function applies the model's
- * transforms to untransformed items. It checks that the dimension, coordinate names and words are
+ * transforms to untransformed items, and checks that the dimension, coordinate names and words are
  * those of the model. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_like(ddsc_context *context,
                                                                ddsc_measures **copy,
@@ -1652,9 +1651,9 @@ typedef struct ddsc_stability_row {
     /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite if zeta >= alpha or if there is
      * no eigengap */
     double theorem_bound;
-    /* |(L - L') V|_F / delta' (Davis and Kahan 1970). V contains the kept eigenvectors of one run.
-     * delta' is the distance between their eigenvalues and the eigenvalues that the other run does
-     * not keep. Infinite if the two ranges of eigenvalues overlap. */
+    /* |(L - L') V|_F / delta' (Davis and Kahan 1970). V contains the eigenvectors that one run
+     * keeps. delta' is the distance between their eigenvalues and the eigenvalues that the other
+     * run does not keep. Infinite if the two ranges of eigenvalues overlap. */
     double direct_bound;
     double ari, ami;   /* agreement between the labels of the two runs */
     int64_t n_changed; /* number of items whose cluster differs after the clusters of both runs are
@@ -1781,7 +1780,8 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_destroy(ddsc_verdict *verdict);
 /* The gap around one cluster. */
 typedef struct ddsc_verdict_row {
     int examined;      /* 0: this cluster was not examined because there are too many clusters */
-    double valley;     /* affinity across the gap, divided by that on both sides; 1: no gap */
+    double valley;     /* affinity across the gap, divided by the affinity on its sides; 1: no
+                        * gap */
     double items;      /* effective number of items across the width of the gap */
     double score;      /* (1 - valley) sqrt(items) */
     double score_from; /* minimum score of a gap that separates; lower for small clusters */
@@ -1985,9 +1985,10 @@ typedef enum ddsc_identity_kind {
 typedef struct ddsc_identity_settings {
     size_t struct_size;
     /* A new cluster is the same as an old one if their overlap is at least this value. The overlap
-     * is the number of shared items in both clusters, divided by the number in either. If several
-     * old clusters qualify, clusters are matched so that the sum of the overlaps is largest. Range
-     * (0, 1]; with the default 0.5, at most one old cluster can exceed it. */
+     * is the number of shared items in both clusters, divided by the number of shared items in
+     * either cluster. If several old clusters qualify, clusters are matched so that the sum of the
+     * overlaps is largest. Range (0, 1]; with the default 0.5, at most one old cluster can exceed
+     * it. */
     double overlap;
     /* Cluster A is a part of a split or merged cluster B if A contains at least this fraction of
      * the items of B, and B contains more than half of the items of A. Range (0, 1]; default
@@ -1999,8 +2000,8 @@ typedef struct ddsc_identity_settings {
     /* 1: the labels of the new clusters are their numbers. 0: a new cluster gets the number of the
      * old cluster that it continues, or the next number that was never used. */
     int keep_numbers;
-    /* Number of items of each cluster in its own result (k_old and k_new entries), if the results
-     * also have items that they do not share. NULL: all items are shared. */
+    /* Number of items of each cluster in its own result (k_old and k_new entries), if some items
+     * are in only one of the results. NULL: all items are shared. */
     const int64_t *old_sizes, *new_sizes;
 } ddsc_identity_settings;
 
@@ -2096,7 +2097,7 @@ typedef struct ddsc_over_view {
 } ddsc_over_view;
 
 /* Divides n items into the periods of a column, and counts the items of each cluster per period.
- * Labels are below k, or negative for an item in no cluster, which is left out. `values` has n
+ * Labels are below k, or negative for an item in no cluster, which is ignored. `values` has n
  * texts. NULL means missing, as do the texts listed at ddsc_column. Dates are sorted as dates,
  * numbers as numbers, and other texts by name, where runs of digits are compared as numbers. More
  * than 24 distinct dates are grouped into weeks, months, quarters, years or decades, and more than
@@ -2127,9 +2128,9 @@ typedef struct ddsc_update ddsc_update;
  * added (or NULL) is prepared as in ddsc_measures_copy_like. Its labels are ignored. Items without
  * ids are numbered after those of the model. The call fails if an id occurs twice. removed has
  * n_removed indices of items of the model. The function uses settings->k_min and k_max (to select
- * another K), the k-means and eigenvalue settings, and `resolve`. It ignores `like` and the
- * settings that `like` determines. If `settings` is NULL, K is that of the model, or larger if new
- * clusters are accepted (ddsc_update_candidate). The call fails for a model of version 0.2.0. */
+ * another K), the k-means and eigenvalue settings, and `resolve`. `like` and the settings that it
+ * determines are ignored. If `settings` is NULL, K is that of the model, or larger if new clusters
+ * are accepted (ddsc_update_candidate). The call fails for a model of version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update,
                                                        const ddsc_model *model,
                                                        const ddsc_measures *added,
@@ -2166,7 +2167,7 @@ typedef struct ddsc_update_view {
     const int64_t *kept; /* n_kept: items of the model; they come first in the set */
     const ddsc_measures *measures;
     const ddsc_clustering *clustering;
-    const ddsc_identity *identity; /* compares the clusters on the kept items */
+    const ddsc_identity *identity; /* compares the clusters on the remaining items */
     /* 0 if K was specified, or if too few new items have mostly new neighbors. Either all
      * candidates are accepted or none. */
     int64_t n_candidates;
@@ -2199,8 +2200,8 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_index_destroy(ddsc_index *index);
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_update(ddsc_context *context, ddsc_index *index,
                                                          const ddsc_measures *added,
                                                          int64_t n_removed, const int64_t *removed);
-/* Creates the graph of the current items. It is byte-identical to the graph that ddsc_cluster_run
- * computes for these items with `like`. */
+/* Creates the graph of the current items, which is byte-identical to the graph that
+ * ddsc_cluster_run computes for these items with `like`. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_create_graph(ddsc_context *context,
                                                                ddsc_graph **graph,
                                                                const ddsc_index *index);
@@ -2364,7 +2365,7 @@ typedef struct ddsc_states_view {
     const double *deviation; /* n_states x dim: standard deviation */
     const double *overall, *overall_deviation; /* dim: over all points */
     /* Numbers of states that were tried, and the agreement of two halves of the sampled points for
-     * each number. n_tried is 0 if the number was given. */
+     * each number. n_tried is 0 if the caller specified the number. */
     int64_t n_tried;
     const int64_t *tried;
     const double *agreement;
@@ -2375,7 +2376,7 @@ typedef struct ddsc_states_view {
  * which each item has the same number of points, and every point belongs to the state with the
  * nearest mean. The number of states is the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 for
  * which two random halves of the sample agree. The agreement is the smallest Jaccard overlap of a
- * state of one half with its best match in the other half, averaged over both halves; it must be at
+ * state of one half with its best match in the other half, averaged over both halves. It must be at
  * least 0.75. If no number reaches 0.75, the number with the best agreement is chosen. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_run(ddsc_context *context, ddsc_states **states,
                                                        const ddsc_measures *measures,
@@ -2407,8 +2408,8 @@ typedef struct ddsc_states_flow {
 #define ddsc_states_flow_init(flow) ddsc_states_flow_init_sized((flow), sizeof *(flow))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_states_flow_init_sized(ddsc_states_flow *flow, size_t size);
 /* Computes an exact optimal transport plan (squared Euclidean costs) from the pooled points of the
- * items `from` to those of the items `to`, and adds up its mass by state. Pools of more than 1,000
- * points are sampled. Each item of a pool has the same weight. */
+ * items `from` to those of the items `to`, and sums the mass of the plan by state. Pools of more
+ * than 1,000 points are sampled. Each item of a pool has the same weight. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_flow_run(ddsc_context *context,
                                                             ddsc_states_flow *flow,
                                                             const ddsc_states *states,
@@ -2419,8 +2420,8 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_flow_run(ddsc_context *contex
 /* The association of one quantity (a share, a mean) with a column about items. */
 typedef struct ddsc_effect {
     int64_t variable;
-    /* Factors: the class, and the class it is compared with; NULL: all other classes. Both are NULL
-     * if the column is numeric. */
+    /* Factors: the class, and the class it is compared with; NULL: all other classes. Both names
+     * are NULL if the column is numeric. */
     const char *level, *other;
     int64_t n, n_level, n_other; /* number of items with a value, or of blocks if whole_blocks is
                                   * set */
@@ -2456,7 +2457,7 @@ typedef struct ddsc_effects_view {
  * a linear model with these covariates and the blocks, or a partial rank correlation. Intervals use
  * heteroscedastic standard errors (HC2) with Satterthwaite's degrees of freedom (Bell and McCaffrey
  * 2002), and permutations exchange the residuals of the covariates (Freedman and Lane 1983). The
- * means are not adjusted. Items with a missing value in any column are left out. */
+ * means are not adjusted. Items with a missing value in any column are omitted. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(
     ddsc_context *context, ddsc_effects **effects, int64_t n, int64_t n_variables,
     const double *values, int64_t n_columns, const ddsc_column *columns, int64_t permutations);
@@ -2505,9 +2506,9 @@ DDSC_API void ddsc_transport_init_sized(ddsc_transport *transport, size_t size);
 /* Solves an optimal transport problem exactly. Costs may be any finite numbers. */
 DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
                                   const ddsc_transport_problem *problem);
-/* Computes the exact 2-Wasserstein distance between item i of x and item j of y. Both sets must
- * have the same dimension, and they may be identical. The value is W2^2. Rows and columns of the
- * plan are point numbers within the items. Large n x m cost matrices are not stored. Returns
+/* Computes the exact 2-Wasserstein distance between item i of x and item j of y. x and y must have
+ * the same dimension and may be the same set. The value is W2^2. Rows and columns of the plan are
+ * point numbers within the items. Large n x m cost matrices are not stored. Returns
  * DDSC_NOT_CONVERGED if the gap is above 1e-10. In that case, primal is an upper bound and dual is
  * a lower bound. */
 DDSC_API ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport,
@@ -2555,9 +2556,10 @@ typedef struct ddsc_barycenter_settings {
     double tolerance;       /* stops if the objective decreases by less than this fraction; default
                        * 1e-6 */
     int64_t projection_dim; /* projected: dimension of the projection; default 2 */
-    const double *item_weights; /* one positive weight per item, in any unit; NULL: equal weights */
-    int64_t restarts; /* number of starts from different items, of which the best result is kept;
-                       * default 3 */
+    const double *item_weights; /* one positive weight per item, with any sum; NULL: equal
+                                 * weights */
+    int64_t restarts; /* number of starts from different items; the best result is used; default
+                       * 3 */
     /* A ddsc_cost: squared Euclidean (default) or cosine. The cosine barycenter is computed for the
      * items with points scaled to length 1, and it lies inside the unit ball. DDSC_BARYCENTER_ADMM
      * also accepts Euclidean (points move to geometric medians), city block (coordinate-wise
@@ -2574,10 +2576,10 @@ DDSC_API void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *sett
 typedef struct ddsc_barycenter ddsc_barycenter;
 
 /* Computes a barycenter: a measure on n points that minimizes the mean transport cost to the items.
- * The result is a local minimum over positions and weights. The cost is W2^2 by default and depends
- * on `cost`, such as W1. The method first approaches a minimum, and exact passes then decrease the
- * objective further. Each pass computes optimal plans and moves each point to the best position for
- * its mass, which is a mean, a median or a row. */
+ * The result is a local minimum over positions and weights. The cost is W2^2 by default; `cost`
+ * selects another one, such as W1. The method first approaches a minimum, and exact passes then
+ * decrease the objective further. Each pass computes optimal plans and moves each point to the best
+ * position for its mass, which is a mean, a median or a row. */
 DDSC_API ddsc_status ddsc_barycenter_run(ddsc_context *context, ddsc_barycenter **barycenter,
                                          const ddsc_measures *measures,
                                          const ddsc_barycenter_settings *settings);
@@ -2610,10 +2612,10 @@ typedef struct ddsc_d2_settings {
     double epsilon;         /* default 0.02 */
     int64_t max_rounds;     /* maximum number of rounds per center update; default 100 */
     int64_t projection_dim; /* default 2 */
-    int64_t restarts;       /* number of starts, of which the one with the best objective is kept;
-                             * default 3 */
-    int64_t max_iterations; /* maximum number of steps, each an assignment and a center update;
-                             * default 100 */
+    int64_t restarts;       /* number of starts; the result with the best objective is used; default
+                             * 3 */
+    int64_t max_iterations; /* maximum number of iterations, each with an assignment and a center
+                             * update; default 100 */
     double tolerance;       /* stops if the objective decreases by less than this fraction; default
                        * 1e-4 */
     int64_t cost;           /* as in ddsc_barycenter_settings */
@@ -2739,9 +2741,10 @@ typedef struct ddsc_report_source {
     const int32_t *truth;            /* one class per input row, negative if the row has no class;
                                       * or NULL */
     const ddsc_stability *stability; /* stability of this clustering */
-    /* A metadata column, such as the patient. Permutation tests that compare metadata columns with
-     * the clusters permute labels only within each value of this column. NULL: permute all labels.
-     */
+    /* A metadata column, such as the patient id. Permutation tests that compare metadata columns
+     * with the clusters permute labels only within each value of this column. NULL: permute all
+     * labels.
+     * */
     const char *block;
     int map;      /* 1: compute a map */
     int outliers; /* 1: outliers receive label -1 and belong to no cluster */
@@ -2800,8 +2803,8 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *re
                                                            ddsc_report_view *view, size_t size);
 
 /* Version of the format of result.json, items.csv and the program's JSON output, which contain it
- * as `format_version`. Version 0.2.0 of ddsc wrote format 1, which has no such key.
- * docs/notes/formats.md lists the changes. */
+ * as `format_version`. Version 0.2.0 of ddsc wrote format 1, which does not contain
+ * `format_version`. docs/notes/formats.md lists the changes. */
 enum { DDSC_FORMAT_VERSION = 2 };
 
 /* Forms of a report. The call fails if the form has no content, such as DDSC_REPORT_STABILITY for a
@@ -2814,7 +2817,7 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_EIGENVALUES, /* eigenvalues as csv; the next three forms are csv as well */
     DDSC_REPORT_SWEEP,       /* one column of labels per K, one line per input row */
     DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
-    DDSC_REPORT_ITEMS,       /* next cluster, ambiguity, outlier score and neighbors of each item */
+    DDSC_REPORT_ITEMS,       /* nearest other cluster, ambiguity, outlier score and neighbors */
     DDSC_REPORT_BRIEF,       /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
                               * at most ten clusters, and warnings about excluded items */
     DDSC_REPORT_MEMBERSHIP   /* membership of each item in each cluster, as csv */
@@ -2836,8 +2839,8 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_check(ddsc_context *context, 
 /* Writes all files of the result into `folder`. The folder is created if it is missing, but its
  * parent must exist. result.json is written last, so if it exists, the other files are complete.
  * After an error, the folder is unchanged. With DDSC_WRITE_OVERWRITE, all files of an earlier
- * result are replaced, in one step if the file system supports it. Files with other names are kept.
- * Temporary files that killed runs left next to the folder are removed. */
+ * result are replaced, in one step if the file system supports it. Files with other names are not
+ * changed. Temporary files that killed runs left next to the folder are removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_save(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         const char *folder, unsigned flags);
@@ -2919,10 +2922,10 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_side_init_sized(ddsc_diff_side *side, 
 typedef struct ddsc_diff ddsc_diff;
 
 /* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
- * matched by ddsc_identity_run, of whose settings only `overlap` and `part` are used (NULL: the
- * defaults). It is an error if no item is in both results or if an id occurs twice in one of them.
- * Warns if the ids of both results are row numbers. Only result.json and labels.csv of a folder are
- * read. */
+ * matched by ddsc_identity_run. Of its settings, only `overlap` and `part` are used (NULL: the
+ * defaults). The call fails if no item is in both results or if an id occurs twice in one result.
+ * It issues a warning if the ids of both results are row numbers. Only result.json and labels.csv
+ * of a folder are read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,
                                                         const ddsc_diff_side *first,
                                                         const ddsc_diff_side *second,
@@ -2939,7 +2942,7 @@ typedef struct ddsc_diff_view {
     int row_numbers;               /* 1: the ids of both results are row numbers */
     const ddsc_scores *scores;     /* agreement on the shared items that are in a cluster in both
                                     * results */
-    const ddsc_identity *identity; /* matches of the clusters; its new labels are those of the
+    const ddsc_identity *identity; /* matches between the clusters; the new labels are those of the
                                     * second result */
 } ddsc_diff_view;
 
