@@ -15,8 +15,8 @@ import tempfile
 import time
 
 PROGRAM = os.environ.get("DDSC", str(pathlib.Path(__file__).resolve().parent.parent / "build" / "ddsc"))
-SETS = {"clouds": ["gaussians", "--groups", "5", "--items", "300", "--points", "40", "--dim", "3"],
-        "small": ["gaussians", "--groups", "5", "--items", "800", "--points", "8", "--dim", "20"],
+SETS = {"clouds": ["gaussians", "--clusters", "5", "--items", "300", "--points", "40", "--dim", "3"],
+        "small": ["gaussians", "--clusters", "5", "--items", "800", "--points", "8", "--dim", "20"],
         "shapes": ["shapes", "--items", "300"]}
 JOBS = [(name, verb, metric) for name in SETS for verb in ("neighbors", "cluster")
         for metric in ("w2", "sinkhorn", "mmd", "lot")]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares entropic transport with POT's ot.sinkhorn in one run, one thread each, with results checked.
+"""Compares entropic transport with POT's ot.sinkhorn in one run, with one thread each, and checks the results.
 
     bench/sinkhorn.py [--quick] [--parts pairs,sets] [--build DIR] [--data DIR] [--only NAME]
                       [--sets mnist,bbcsport,bbc,histograms] [--n 1000] [--epsilon 5] [--pot-pairs 60]

@@ -98,7 +98,7 @@ typedef struct cli_options {
     ddsc_text_settings text;
     const char *vectors;
     /* generate */
-    int64_t items, points, groups, dim;
+    int64_t items, points, generated_clusters, dim;
     double separation;
     /* help */
     int help, man;

@@ -14,7 +14,8 @@ typedef struct assign_result {
     cli_input in;
     int32_t *label, *far; /* by input row; -1 and 0 for dropped items */
     double *confidence, *distance;
-    int64_t *size; /* number of new items in each cluster */
+    double *membership; /* items x k, or NULL */
+    int64_t *size;      /* number of new items in each cluster */
     int64_t n_far;
     double mean_confidence;
     ddsc_pair_stats stats;
@@ -66,6 +67,9 @@ static bool compute(assign_result *r, int *code)
     places.confidence = r->confidence;
     places.distance = r->distance;
     places.far = far;
+    if (s->opt.membership)
+        places.membership = r->membership =
+            cli_allocate((size_t)(r->in.view.n_items * r->view.k), sizeof *r->membership);
     ddsc_pair_stats_init(&r->stats);
     ddsc_scores_init(&r->scores);
     bool good = session_ok(
@@ -84,15 +88,34 @@ static bool compute(assign_result *r, int *code)
     return good;
 }
 
+/* Adds one field per cluster. The fields of a dropped item (NULL) are empty. */
+static void add_memberships(text *t, const double *membership, int64_t k)
+{
+    for (int64_t c = 0; c < k; c++) {
+        text_add(t, ",");
+        if (membership)
+            text_add_double(t, membership[c]);
+    }
+}
+
 static bool write_table(assign_result *r, int *code)
 {
     text t = {0};
-    text_add(&t, "id,label,confidence,far\n");
+    int64_t item = 0, k = r->view.k;
+    text_add(&t, "id,label,confidence,far");
+    for (int64_t c = 0; r->membership && c < k; c++)
+        text_addf(&t, ",cluster%" PRId64, c);
+    text_add(&t, "\n");
     for (int64_t row = 0; row < r->in.view.n_rows; row++) {
+        bool kept = item < r->in.view.n_items && r->in.view.row[item] == row;
         text_add_csv(&t, ddsc_measures_get_id(r->in.measures, row));
         text_addf(&t, ",%" PRId32 ",", r->label[row]);
         text_add_double(&t, r->confidence[row]);
-        text_addf(&t, ",%" PRId32 "\n", r->far[row]);
+        text_addf(&t, ",%" PRId32, r->far[row]);
+        if (r->membership)
+            add_memberships(&t, kept ? r->membership + item * k : NULL, k);
+        text_add(&t, "\n");
+        item += kept;
     }
     bool good = output_text(r->s, &t, r->s->opt.output, false, code);
     text_free(&t);
@@ -109,6 +132,22 @@ static void put_items(json_t *root, const assign_result *r)
         json_add(confidence, json_real(r->confidence[row]));
         json_add(far, json_integer(r->far[row]));
         json_add(distance, json_real(r->distance[row]));
+    }
+}
+
+/* Writes the memberships by input row. The array of a dropped item is empty. */
+static void put_memberships(json_t *root, const assign_result *r)
+{
+    json_t *rows = json_put_array(root, "membership");
+    const ddsc_measures_view *in = &r->in.view;
+    for (int64_t row = 0, item = 0; row < in->n_rows; row++) {
+        json_t *found = json_array();
+        if (item < in->n_items && in->row[item] == row) {
+            for (int64_t c = 0; c < r->view.k; c++)
+                json_add(found, json_real(r->membership[item * r->view.k + c]));
+            item++;
+        }
+        json_add(rows, found);
     }
 }
 
@@ -138,6 +177,8 @@ static json_t *summary_json(const assign_result *r)
         json_put_scores(json_put_object(root, "scores"), &r->scores);
     if (!r->s->opt.output)
         put_items(root, r);
+    if (!r->s->opt.output && r->membership)
+        put_memberships(root, r);
     json_put_bool(root, "converged", !r->s->not_converged);
     json_put_real(root, "seconds", r->stats.seconds);
     return root;
@@ -206,16 +247,25 @@ static int run(session *s)
     free(r.far);
     free(r.confidence);
     free(r.distance);
+    free(r.membership);
     free(r.size);
     input_close(&r.in);
     ddsc_model_destroy(r.model);
     return code;
 }
 
-static const option_group *const groups[] = {&group_file_output,  &group_truth, &group_input,
-                                             &group_input_format, &group_table, &group_transform,
-                                             &group_subset,       &group_paper, &group_run,
-                                             &group_help,         NULL};
+static const option_spec membership_options[] = {
+    {.name = "membership",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(cli_options, membership),
+     .help = "add one column per cluster: how strongly each new item belongs to the cluster"},
+    {.name = NULL}};
+static const option_group group_membership = {"Labels", membership_options};
+
+static const option_group *const groups[] = {&group_membership, &group_file_output,  &group_truth,
+                                             &group_input,      &group_input_format, &group_table,
+                                             &group_transform,  &group_subset,       &group_paper,
+                                             &group_run,        &group_help,         NULL};
 
 const cli_verb verb_assign = {
     .name = "assign",

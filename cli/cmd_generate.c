@@ -9,12 +9,13 @@ static bool generate(session *s, ddsc_measures **made, int *code)
 {
     const cli_options *o = &s->opt;
     static const char *const kinds[] = {"shapes", "gaussians"};
-    static const char *const gaussians_only[] = {"groups", "dim", "separation"};
+    static const char *const gaussians_only[] = {"clusters", "dim", "separation"};
     const char *kind = o->operand[0];
     if (strcmp(kind, "gaussians") == 0)
         return session_ok(s,
-                          ddsc_measures_generate_gaussians(s->ctx, made, o->groups, o->items,
-                                                           o->points, o->dim, o->separation),
+                          ddsc_measures_generate_gaussians(s->ctx, made, o->generated_clusters,
+                                                           o->items, o->points, o->dim,
+                                                           o->separation),
                           code);
     if (strcmp(kind, "shapes") != 0) {
         const char *near = suggest(kind, kinds, 2);
@@ -81,11 +82,12 @@ const cli_verb verb_generate = {
     .description =
         "shapes: squares and circles around one center, with sizes that grow in small steps, as in "
         "the paper. All means are nearly equal, so only the shape distinguishes the classes. "
-        "gaussians: groups of normal clouds with separate centers. The classes are stored as "
+        "gaussians: items are samples of normal distributions, and each cluster has its own "
+        "center. The clusters are stored as "
         "labels.",
     .groups = groups,
     .examples = "ddsc generate shapes -o shapes.npz\t20 squares and 20 circles of 40 points\n"
-                "ddsc generate gaussians --groups 5 --dim 3 --seed 7 -o g.npz\tfive groups in "
+                "ddsc generate gaussians --clusters 5 --dim 3 --seed 7 -o g.npz\tfive clusters in "
                 "three dimensions\n",
     .run = run,
 };

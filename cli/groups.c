@@ -344,19 +344,19 @@ static const option_spec generate_options[] = {
      .offset = AT(items),
      .minimum = 1,
      .argument = "N",
-     .help = "items in each group (default: 20)"},
+     .help = "items in each cluster (default: 20)"},
     {.name = "points",
      .kind = OPTION_COUNT,
      .offset = AT(points),
      .minimum = 1,
      .argument = "N",
      .help = "number of points per item (default: 40)"},
-    {.name = "groups",
+    {.name = "clusters",
      .kind = OPTION_COUNT,
-     .offset = AT(groups),
+     .offset = AT(generated_clusters),
      .minimum = 1,
      .argument = "K",
-     .help = "gaussians: number of groups (default: 3)"},
+     .help = "gaussians: number of clusters (default: 3)"},
     {.name = "dim",
      .kind = OPTION_COUNT,
      .offset = AT(dim),
@@ -476,8 +476,12 @@ const option_group group_help = {"Help", help_options};
 
 void options_init(cli_options *o)
 {
-    *o = (cli_options){
-        .items = 20, .points = 40, .groups = 3, .dim = 2, .separation = 4, .read_timeout = 60};
+    *o = (cli_options){.items = 20,
+                       .points = 40,
+                       .generated_clusters = 3,
+                       .dim = 2,
+                       .separation = 4,
+                       .read_timeout = 60};
     o->permutations = 9999;
     ddsc_read_settings_init(&o->read);
     ddsc_transform_settings_init(&o->transform);

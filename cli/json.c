@@ -45,11 +45,6 @@ void json_put_count(json_t *object, const char *key, int64_t value)
     json_put(object, key, json_integer(value));
 }
 
-void json_put_count_or_auto(json_t *object, const char *key, int64_t value)
-{
-    json_put(object, key, value ? json_integer(value) : json_string("auto"));
-}
-
 void json_put_real(json_t *object, const char *key, double value)
 {
     json_put(object, key, isfinite(value) ? json_real(value) : json_null());

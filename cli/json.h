@@ -12,8 +12,7 @@
 void json_put(json_t *object, const char *key, json_t *value);
 void json_put_text(json_t *object, const char *key, const char *value); /* any bytes */
 void json_put_count(json_t *object, const char *key, int64_t value);
-void json_put_count_or_auto(json_t *object, const char *key, int64_t value); /* 0: "auto" */
-void json_put_real(json_t *object, const char *key, double value);           /* NaN and inf: null */
+void json_put_real(json_t *object, const char *key, double value); /* NaN and inf: null */
 void json_put_bool(json_t *object, const char *key, bool value);
 json_t *json_put_object(json_t *object, const char *key);
 json_t *json_put_array(json_t *object, const char *key);

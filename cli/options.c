@@ -76,11 +76,9 @@ const char *choice_name(const option_choice *choices, int value)
 
 /* Spellings of versions up to 0.2.0, which are accepted but not listed in the help
  * (docs/notes/formats.md lists them). */
-static const char *const former_names[][2] = {{"normalise", "normalize"},
-                                              {"centre-size", "center-size"},
-                                              {"centre", "center"},
-                                              {"colours", "colors"},
-                                              {"regularised", "regularized"}};
+static const char *const former_names[][2] = {
+    {"normalise", "normalize"}, {"centre-size", "center-size"}, {"centre", "center"},
+    {"colours", "colors"},      {"regularised", "regularized"}, {"groups", "clusters"}};
 
 /* Returns the current spelling of an option name or an option value of `length` bytes, or NULL. */
 static const char *current_name(const char *name, size_t length)

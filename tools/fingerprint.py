@@ -77,7 +77,7 @@ def make_sets(program, folder):
     jobs, missing = [], []
     shapes, clouds = folder / "shapes.npz", folder / "gaussians.npz"
     run(program, "generate", "shapes", "-o", shapes, "-q")
-    run(program, "generate", "gaussians", "--dim", 3, "--items", 60, "--groups", 4, "--points", 50, "-o", clouds, "-q")
+    run(program, "generate", "gaussians", "--dim", 3, "--items", 60, "--clusters", 4, "--points", 50, "-o", clouds, "-q")
     jobs += [("shapes", shapes, 2, []), ("gaussians3d", clouds, 4, [])]
     if (DATA / "mnist").is_dir():
         digits = make_digits(program, folder, 1000)
@@ -171,10 +171,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=ROOT / "build" / "ddsc")
     parser.add_argument("-o", "--output", type=pathlib.Path)
-    parser.add_argument("--embeddings", type=pathlib.Path, help="keep the embeddings in this folder")
-    parser.add_argument("--compare", type=pathlib.Path, help="hashes written earlier")
-    parser.add_argument("--old-embeddings", type=pathlib.Path, help="the folder kept then")
-    parser.add_argument("--defaults", action="store_true", help="defaults of today, not those of the hashes kept")
+    parser.add_argument("--embeddings", type=pathlib.Path, help="store the embeddings in this folder")
+    parser.add_argument("--compare", type=pathlib.Path, help="file of hashes written earlier")
+    parser.add_argument("--old-embeddings", type=pathlib.Path, help="folder written earlier with --embeddings")
+    parser.add_argument("--defaults", action="store_true", help="use the current defaults, not those of the stored hashes")
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("words", nargs="*", help="further options for every run, after --")
     args = parser.parse_args()

@@ -2187,8 +2187,8 @@ typedef struct ddsc_index ddsc_index;
 
 /* Opens an index for the items of a model. The model must outlive the index. The metric's data stay
  * in memory, so that an update costs only the bounds and solves of the neighbor lists that it
- * affects. The call fails if the graph of the model is sampled, approximate or rescaled, or if the
- * model was written by version 0.2.0. */
+ * affects. The call fails if the graph of the model is sampled or approximate, or if the model was
+ * written by version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index,
                                                        const ddsc_model *model);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_index_destroy(ddsc_index *index);

@@ -216,14 +216,6 @@ ddsc_status team_stats(ddsc_context *ctx, ddsc_pair_stats *stats)
     return team_largest(ctx, &stats->max_gap, 1);
 }
 
-ddsc_status team_before(ddsc_context *ctx, int64_t *value)
-{
-    if (team_size(ctx) > 1)
-        return answered(ctx, ctx->team.scan(ctx->team.state, value));
-    *value = 0;
-    return DDSC_OK;
-}
-
 ddsc_status team_exchange(ddsc_context *ctx, const void *send, const int64_t *send_bytes,
                           void *receive, const int64_t *receive_bytes)
 {

@@ -49,8 +49,6 @@ ddsc_status team_sum_i64(ddsc_context *ctx, int64_t *value, int64_t n);
 ddsc_status team_sum_f64(ddsc_context *ctx, double *value, int64_t n);
 /* Computes the maximum of each value over all ranks. NaN is treated as infinite. */
 ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n);
-/* Replaces *value with the sum of the values of all lower ranks. */
-ddsc_status team_before(ddsc_context *ctx, int64_t *value);
 /* Combines the counts and the largest gap of a divided loop. */
 ddsc_status team_stats(ddsc_context *ctx, ddsc_pair_stats *stats);
 /* Exchanges parts between all ranks. The received parts are stored in the order of ranks; all

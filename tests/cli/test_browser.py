@@ -500,7 +500,7 @@ def test_page_without_a_map(browser, ddsc, three_groups, tmp_path):
 
 
 def many_items(ddsc, where, groups, items, *words):
-    ddsc("generate", "gaussians", "--items", items, "--groups", groups, "--points", "3", "-o", where / "many.npz", "-q")
+    ddsc("generate", "gaussians", "--items", items, "--clusters", groups, "--points", "3", "-o", where / "many.npz", "-q")
     ddsc("cluster", where / "many.npz", "--metric", "lot", "--reference-size", "3", *words, "-o", where / "out", "-q")
     return where / "out" / "report.html"
 

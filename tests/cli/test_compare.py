@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(name="groups")
 def fixture_groups(ddsc, tmp_path):
     path = tmp_path / "groups.npz"
-    ddsc("generate", "gaussians", "--groups", "3", "--items", "20", "--points", "6", "--dim", "2", "-o", path)
+    ddsc("generate", "gaussians", "--clusters", "3", "--items", "20", "--points", "6", "--dim", "2", "-o", path)
     return path
 
 

@@ -50,7 +50,7 @@ CHANGED = "changed by another program while it was being read"
 def test_inputs_that_change_while_they_are_read(program, ddsc, shim, tmp_path, name, change):
     """At every read: refused, or read as it was before any of it had changed."""
     source = tmp_path / "source.npz"
-    ddsc("generate", "gaussians", "--groups", 2, "--items", 60, "--points", 40, "-o", source)
+    ddsc("generate", "gaussians", "--clusters", 2, "--items", 60, "--points", 40, "-o", source)
     verb = ["distance", "-o", tmp_path / "d.npy"] if name != "a.npy" else ["cluster", "-k", 2, "-o", tmp_path / "r"]
     if name == "a.npy":
         ddsc("distance", source, "-o", tmp_path / "given.npy")

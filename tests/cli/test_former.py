@@ -100,6 +100,12 @@ def test_a_model_with_both_spellings_twice_is_refused(ddsc, tmp_path):
     assert "invalid setting" in ddsc("assign", tmp_path / "m.npz", OLD / "new.csv", code=3).stderr
 
 
+def test_former_name_of_clusters(ddsc, tmp_path):
+    for option in ("--groups", "--clusters"):
+        ddsc("generate", "gaussians", option, 5, "-o", tmp_path / f"{option}.npz", "-q")
+    assert (tmp_path / "--groups.npz").read_bytes() == (tmp_path / "--clusters.npz").read_bytes()
+
+
 @pytest.mark.parametrize("old_words, words", [
     (("--normalise", "standard"), ("--normalize", "standard")),
     (("--normalise=rank", "--align=centre"), ("--normalize=rank", "--align=center")),

@@ -10,7 +10,7 @@ def test_shapes(ddsc, tmp_path):
 
 
 def test_gaussians(ddsc, tmp_path):
-    done = ddsc("generate", "gaussians", "--groups", "4", "--items", "5", "--points", "7", "--dim",
+    done = ddsc("generate", "gaussians", "--clusters", "4", "--items", "5", "--points", "7", "--dim",
                 "3", "--separation", "20", "-o", tmp_path / "g.npz")
     assert "20 items of 7 points in 3 dimensions" in done.stdout
     assert ddsc("score", "-", tmp_path / "g.npz", stdin=ddsc(

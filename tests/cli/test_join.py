@@ -7,12 +7,12 @@ import pytest
 @pytest.fixture(name="groups")
 def fixture_groups(ddsc, tmp_path):
     path = tmp_path / "groups.npz"
-    ddsc("generate", "gaussians", "--groups", "3", "--items", "30", "--points", "6", "--dim", "4", "-o", path)
+    ddsc("generate", "gaussians", "--clusters", "3", "--items", "30", "--points", "6", "--dim", "4", "-o", path)
     return path
 
 
 def test_every_joined_metric_must_take_the_cost(ddsc, tmp_path):
-    ddsc("generate", "gaussians", "--groups", 2, "--items", 8, "-o", tmp_path / "g.npz", "-q")
+    ddsc("generate", "gaussians", "--clusters", 2, "--items", 8, "-o", tmp_path / "g.npz", "-q")
     for words in (("cluster", "-m", "w2+mmd"), ("compare", "--metrics", "w2,mmd")):
         found = ddsc(words[0], tmp_path / "g.npz", "-k", 2, *words[1:], "--cost", "cosine", code=2)
         assert "mmd compares points with a kernel" in found.stderr

@@ -120,3 +120,41 @@ def test_refused(ddsc, blobs):
     assert "-o DIR" in ddsc("cluster", blobs / "b.npz", "-k", 3, "--membership", code=2).stderr
     assert "baselines lack" in ddsc("cluster", blobs / "b.npz", "-k", 3, "--method", "d2", "--membership", "-o",
                                     blobs / "r", code=2).stderr
+
+
+def assigned(text):
+    head, *rows = csv.reader(text.splitlines())
+    assert head[:4] == ["id", "label", "confidence", "far"]
+    assert head[4:] == [f"cluster{c}" for c in range(len(head) - 4)]
+    values = np.array([[float(v) if v else np.nan for v in row[4:]] for row in rows])
+    return np.array([int(row[1]) for row in rows]), values
+
+
+def test_of_new_items(ddsc, blobs):
+    """Memberships from assign: one row per input row, largest at the label, as csv and as JSON."""
+    ddsc("cluster", blobs / "b.npz", "-k", 3, "-o", blobs / "r", "-q")
+    random = np.random.default_rng(5)
+    weights = np.ones(60)
+    weights[10:15] = 0  # the third item has no mass and is dropped
+    np.savez(blobs / "new.npz", points=random.normal(1, 2, size=(60, 2)), weights=weights, offsets=np.arange(0, 61, 5))
+    call = ["assign", blobs / "r" / "model.npz", blobs / "new.npz", "--on-empty", "drop", "--membership"]
+    ddsc(*call, "-o", blobs / "new.csv", "-q")
+    label, m = assigned((blobs / "new.csv").read_text())
+    assert label[2] == -1 and np.isnan(m[2]).all() and m.shape == (12, 3)
+    known = label >= 0
+    assert known.sum() == 11 and not np.isnan(m[known]).any()
+    np.testing.assert_allclose(m[known].sum(axis=1), 1, rtol=1e-12)
+    assert (m[known].argmax(axis=1) == label[known]).all() and (m[known].max(axis=1) < .999).any()
+    found = json.loads(ddsc(*call, "--json", "-q").stdout)
+    assert found["membership"][2] == [] and found["labels"] == label.tolist()
+    np.testing.assert_allclose(np.array([row for row in found["membership"] if row]), m[known], rtol=1e-14)
+    plain = ddsc(*call[:-1], "-q").stdout
+    assert plain.splitlines()[0] == "id,label,confidence,far"
+
+
+def test_of_new_documents(ddsc, docs):
+    ddsc("cluster", docs / "d.npz", "-k", 3, "-o", docs / "r", "-q")
+    label, m = assigned(ddsc("assign", docs / "r" / "model.npz", docs / "d.npz", "--membership", "-q").stdout)
+    known = label >= 0
+    assert known.sum() > 20 and (m[known].argmax(axis=1) == label[known]).all()
+    np.testing.assert_allclose(m[known].sum(axis=1), 1, rtol=1e-12)

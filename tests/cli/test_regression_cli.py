@@ -9,7 +9,7 @@ import numpy as np
 
 def test_one_item(ddsc, tmp_path):
     """The pruned search never ended on a set without pairs."""
-    ddsc("generate", "gaussians", "--groups", 1, "--items", 1, "-o", tmp_path / "one.npz")
+    ddsc("generate", "gaussians", "--clusters", 1, "--items", 1, "-o", tmp_path / "one.npz")
     for metric in "w2", "sinkhorn", "mmd", "lot":
         done = ddsc("cluster", tmp_path / "one.npz", "-k", 1, "-m", metric)
         assert done.stdout == "id,label\n0,0\n"

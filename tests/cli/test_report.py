@@ -228,7 +228,7 @@ def test_an_approximation_says_how_far_off(ddsc, tmp_path):
         page = (tmp_path / "out" / "report.html").read_text()
         told = json.loads((tmp_path / "out" / "result.json").read_text())
         return html.unescape(re.search(r"Can I trust the result\?(.*?)</div>", page, re.S)[1]), told
-    ddsc("generate", "gaussians", "--groups", 3, "--items", 40, "--points", 12, "--dim", 2, "-q", "-o", tmp_path / "g.npz")
+    ddsc("generate", "gaussians", "--clusters", 3, "--items", 40, "--points", 12, "--dim", 2, "-q", "-o", tmp_path / "g.npz")
     said, _ = believe("-m", "w2")
     assert "computed exactly as requested.</dd>" in said
     said, told = believe("-m", "lot")

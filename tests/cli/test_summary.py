@@ -9,7 +9,7 @@ import pytest
 def sets(tmp_path_factory, ddsc, source):
     folder = tmp_path_factory.mktemp("sets")
     ddsc("generate", "shapes", "--items", 10, "--points", 8, "-o", folder / "shapes.npz", "-q")
-    ddsc("generate", "gaussians", "--groups", 20, "--items", 12, "--points", 10, "--separation", 30,
+    ddsc("generate", "gaussians", "--clusters", 20, "--items", 12, "--points", 10, "--separation", 30,
          "-o", folder / "twenty.npz", "-q")
     documents = source / "tests" / "data" / "v0.2.0" / "documents" / "model.npz"
     return {"shapes": (folder / "shapes.npz", 2), "documents": (documents, 3), "twenty": (folder / "twenty.npz", 20)}

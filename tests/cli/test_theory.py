@@ -97,7 +97,7 @@ def test_neighbor_sets(ddsc, noisy, tmp_path):
                                           (["--tau", 9, "--gamma", 0.01], False)])
 def test_theorem_2(ddsc, tmp_path, words, holds):
     """Complete clusters of 8 items. A large gamma makes zeta exceed xi / 2; more than 7 neighbors connect the clusters."""
-    ddsc("generate", "gaussians", "--groups", 2, "--items", 8, "--points", 200, "--separation", 20, "-o", tmp_path / "X.npz")
+    ddsc("generate", "gaussians", "--clusters", 2, "--items", 8, "--points", 200, "--separation", 20, "-o", tmp_path / "X.npz")
     done = json.loads(ddsc("cluster", tmp_path / "X.npz", "-k", 2, *words, "--paper", "--stability", 3, "--json").stdout)
     theorem = done["theory"]["theorem_2"]
     assert theorem["holds"] is holds

@@ -63,7 +63,7 @@ def test_parts_without_a_direction_have_no_order(ddsc, tmp_path):
 
 
 def test_forged_trees_are_cut_short(ddsc, tmp_path):
-    ddsc("generate", "gaussians", "--groups", 5, "-o", tmp_path / "g.npz", "-q")
+    ddsc("generate", "gaussians", "--clusters", 5, "-o", tmp_path / "g.npz", "-q")
     ddsc("cluster", tmp_path / "g.npz", "-k", 5, "-o", tmp_path / "r", "-q")
     path = tmp_path / "r" / "result.json"
     told = json.loads(path.read_text())

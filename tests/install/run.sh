@@ -29,7 +29,7 @@ fi
 shared=$(pkg-config --cflags --libs ddsc)
 static=$(pkg-config --cflags --libs --static ddsc | sed 's/-lddsc/-l:libddsc.a/')
 
-"$prefix/bin/ddsc" generate gaussians --groups 5 --quiet -o "$scratch/clouds.npz"
+"$prefix/bin/ddsc" generate gaussians --clusters 5 --quiet -o "$scratch/clouds.npz"
 for example in "$source"/examples/*.c; do
     name=$(basename "$example" .c)
     expected=$(cat "${example%.c}.out")

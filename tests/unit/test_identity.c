@@ -149,8 +149,8 @@ static void test_keep_numbers(void **state)
     assert_true(v.numbers[5] == 5 && v.numbers[1] == 1 && v.numbers[0] == -1);
     assert_true(v.same[5] == 0 && v.same[1] == 3 && v.same[0] == -1);
     assert_int_equal(v.n_events, 2);
-    assert_string_equal(v.events[0]->words, "cluster 1 is the former cluster 3: 3 of 3 former "
-                                            "items and of 3 shared items now, overlap 1.00");
+    assert_string_equal(v.events[0]->words, "cluster 1 is the former cluster 3: 3 common items, "
+                                            "out of 3 before and 3 now, overlap 1.00");
     ddsc_identity_destroy(t);
     ddsc_context_destroy(ctx);
 }

@@ -138,6 +138,9 @@ static void test_hub_rule(void **state)
     (void)state;
     check_changes(DDSC_METRIC_W2, false, DDSC_HUBS_ALWAYS);
     check_changes(DDSC_METRIC_W2, true, DDSC_HUBS_ALWAYS);
+    check_changes(DDSC_METRIC_SINKHORN, true, DDSC_HUBS_ALWAYS);
+    check_changes(DDSC_METRIC_MMD, false, DDSC_HUBS_ALWAYS);
+    check_changes(DDSC_METRIC_LOT, true, DDSC_HUBS_ALWAYS);
 }
 
 /* Items that do not fit into the open set: more points than any other, points between those of the

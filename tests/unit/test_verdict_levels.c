@@ -41,7 +41,7 @@ static void test_separate(void **state)
     e.n_parted = 7;
     e.items_parted = 520;
     e.share = 520. / 600;
-    expect(&e, DDSC_LEVEL_SEPARATE, "gaps isolate 7 of 8 (87% of the items)");
+    expect(&e, DDSC_LEVEL_SEPARATE, "gaps isolate 7 of 8 clusters (87% of the items)");
     e.n_parted = 8;
     e.share = 1;
     expect(&e, DDSC_LEVEL_SEPARATE, "gaps isolate all 8");
@@ -88,7 +88,7 @@ static void test_reproducible(void **state)
             continue;
         assert_true(verdict_halves_from(k) == limit[k]);
         e.halves = limit[k];
-        expect(&e, DDSC_LEVEL_REPRODUCIBLE, "halves of the items give the same ones");
+        expect(&e, DDSC_LEVEL_REPRODUCIBLE, "halves of the items give the same clusters");
         e.halves = limit[k] - 1e-9;
         expect(&e, DDSC_LEVEL_CONTINUUM, "clusters or a continuum");
     }

@@ -155,7 +155,7 @@ def rows_below(name):
 
 def cause_row(bench, name, variant):
     """Return the best AMI over K and tau 10, 20, with the data of the paper and with a variant. The variant `lemmas` is
-    computed for all metrics, and the other variants only for metrics below the paper. Everything else has one value.
+    computed for all metrics, and the other variants only for metrics below the paper. All other settings are fixed.
     The variant 50 uses the first 50 principal components of the vectors."""
     from .rows import sweep_scores
     if variant == "lemmas" and not WORDNET.is_dir():
@@ -234,7 +234,7 @@ def complexity_row(bench, metric):
         for size in sizes:
             n, m = (size, 20) if by == "N" else (120, size)
             file = f"growth-{n}-{m}.npz"
-            bench.ddsc("generate", "gaussians", "--groups", 5, "--items", n // 5, "--points", m, "--dim", 3, "-o", file, "-f")
+            bench.ddsc("generate", "gaussians", "--clusters", 5, "--items", n // 5, "--points", m, "--dim", 3, "-o", file, "-f")
             times.append(bench.ddsc("cluster", file, "-k", 5, *method, *more, "--json")["cpu_s"])
         return round(float(np.polyfit(np.log(sizes), np.log(times), 1)[0]), 2)
 

@@ -1,5 +1,5 @@
-/* Computes associations of quantities with a column about items, which contains classes or numbers,
- * optionally within blocks. p is computed by permutations of the column, as in permanova. */
+/* Measures associations between a metadata column (classes or numbers) and quantities of the items,
+ * optionally within blocks. p is computed by permuting the column, as in permanova. */
 #include <math.h>
 #include <string.h>
 
@@ -67,8 +67,8 @@ static ddsc_status count_variables(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Returns p of a row. If all arrangements were used, which include the original one, p is their
- * share. */
+/* Returns p of a row. If all arrangements were used, p is a share of them, because they include the
+ * original arrangement. */
 static double p_of(const shuffle *s, int64_t count)
 {
     return s->exhaustive ? (double)count / (double)s->n_draws
@@ -144,7 +144,7 @@ done:
 
 /* ---- public ---- */
 
-/* Finds the items that have values of all columns, and reads the columns. */
+/* Finds the items that have values in all columns, and reads the columns. */
 static ddsc_status read_columns(ddsc_context *ctx, int64_t n_columns, const ddsc_column *columns,
                                 int64_t n, effects_job *j, variable *by, int64_t *used)
 {
@@ -194,7 +194,7 @@ static ddsc_status check_levels(ddsc_context *ctx, const variable *column)
     return DDSC_OK;
 }
 
-/* Prepares the adjusted effects. Rows have the means without adjustment already. */
+/* Prepares the adjusted effects. The rows already contain the unadjusted means. */
 static ddsc_status adjust_effects(ddsc_effects *t, effects_job *j)
 {
     effects_data *d = &j->data;

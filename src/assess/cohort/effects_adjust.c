@@ -1,12 +1,12 @@
-/* Effects adjusted for covariates, by least squares.
+/* Computes effects adjusted for covariates, by least squares.
  *
- * A design has an orthonormal basis Z of the covariates and the column x after them (both centered
- * within blocks). With the residuals y of the covariates, the effect is x'y / |x|, the residuals of
- * the model are e = y - Z Z'y - x x'y, and the variance of the effect is the sum of w_i e_i^2, with
- * w_i = (x_i / |x|)^2 / (1 - h_i) and the leverage h_i (HC2: MacKinnon and White 1985). Without
- * covariates, this is Welch's variance between two classes, and that of the paired t test within
- * pairs. Intervals use Satterthwaite's degrees of freedom of this sum for equal variances (Bell and
- * McCaffrey 2002).
+ * A design has an orthonormal basis Z of the covariates and the residual x of the column after them
+ * (both centered within blocks). Let y be the residuals of the values after the covariates. Then
+ * the effect is x'y / |x|, the residuals of the model are e = y - Z Z'y - x x'y, and the variance
+ * of the effect is the sum of w_i e_i^2, where w_i = (x_i / |x|)^2 / (1 - h_i) and h_i is the
+ * leverage (HC2: MacKinnon and White 1985). Without covariates, this is Welch's variance for two
+ * classes, and the variance of the paired t test for pairs. Intervals use Satterthwaite's degrees
+ * of freedom of this sum, assuming equal variances (Bell and McCaffrey 2002).
  *
  * A permutation exchanges the residuals y (Freedman and Lane 1983), which is the same as exchanging
  * the rows of the design. */
@@ -16,11 +16,11 @@
 #include "assess/cohort/effects.h"
 #include "numeric/linalg/linalg.h"
 
-/* A column is determined by others if what remains of it is this small, relative to its length. */
+/* A column is determined by the others if its residual is at most this fraction of its length. */
 static const double DETERMINED = 1e-9;
-/* 1 - h of a unit that the model always fits exactly. */
+/* A unit whose 1 - h is at most this value is always fitted exactly by the model. */
 static const double FITTED = 1e-9;
-/* Relative to the largest value, smaller effects are rounding errors. */
+/* Effects below this fraction of the largest value are rounding errors. */
 static const double ROUNDING = 1e-12;
 
 static int64_t blocks_of(const effects_data *d)
@@ -59,8 +59,8 @@ static void subtract_basis(const effects_data *d, const effects_design *g, doubl
     }
 }
 
-/* Subtracts the covariates and scales x to length 1. Returns the length before, or 0 after setting x
- * to 0 if the covariates determine it. */
+/* Subtracts the projection of x onto the covariates, and scales the residual to length 1. Returns
+ * its previous length. If the covariates determine x, sets x to 0 and returns 0. */
 static double orthogonalize(const effects_data *d, const effects_design *g, double *x)
 {
     center(d, g, x);
@@ -116,7 +116,7 @@ static void weigh_residuals(const effects_data *d, effects_design *g, int64_t r,
 
 /* ---- designs ---- */
 
-/* Lists the units with values of quantity v, by block. */
+/* Lists the units that have a value of quantity v, by block. */
 static void list_units(const effects_data *d, effects_design *g, int64_t v)
 {
     for (int64_t b = 0; b < blocks_of(d); b++) {
@@ -183,7 +183,8 @@ ddsc_status effects_adjust_open(effects_data *d)
     TRY(MEM_ZERO(d->ctx, d->design, d->m));
     TRY(MEM_NEW(d->ctx, d->design_of, d->m));
     for (int64_t v = 0; v < d->m; v++) {
-        /* Most coordinates of one state have values for the same units. */
+        /* Most coordinates of a state have values for the same units, so they share the previous
+         * design. */
         int64_t k = d->n_designs - 1;
         while (k >= 0 && !has_same_units(d, &d->design[k], v))
             k--;
@@ -221,8 +222,8 @@ int64_t effects_adjust_places(const effects_data *d)
     return d->n + blocks_of(d);
 }
 
-/* Restricts a permutation to the units with values: each of them takes the row of the next unit with
- * a value in the permuted list of its block. */
+/* Restricts a permutation to the units with values: each of them receives the row of the next unit
+ * that has a value in the permuted list of its block. */
 static void restrict_source(const effects_data *d, const effects_design *g, const int32_t *source,
                             int32_t *at)
 {
@@ -249,7 +250,8 @@ static void fill_adjusted(const effects_data *d, const effects_design *g, int64_
     row->standardized = free > 0 && pooled > limit ? row->effect / pooled : (double)NAN;
 }
 
-/* Computes the effect of one class. along: of the residuals on the basis of the covariates. */
+/* Computes the effect of one class. `along` has the products of the residuals with the basis of the
+ * covariates. */
 static double measure_class(const effects_data *d, int64_t v, int64_t r, const int32_t *at,
                             const double *along, double own, ddsc_effect *row)
 {

@@ -4,7 +4,7 @@
 #include "assess/cohort/effects.h"
 
 static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979323846;
-/* Relative to the largest value, smaller differences are rounding errors. */
+/* Differences below this fraction of the largest value are rounding errors. */
 static const double ROUNDING = 1e-12;
 /* Statistic of an effect whose standard error is 0. It is finite, so that such values can be
  * compared. */
@@ -89,7 +89,7 @@ static void add_sums(const effects_data *d, int64_t v, const int32_t *source, ef
     }
 }
 
-/* Sizes that allow no standard error return the effect itself. */
+/* Returns the effect itself if the units are too few for a standard error. */
 double effects_studentize(const effects_data *d, int64_t v, double effect, double error)
 {
     double limit = ROUNDING * d->scale[v];
@@ -176,7 +176,7 @@ static void measure_factor(const effects_data *d, int64_t v, const int32_t *sour
     }
 }
 
-/* The interval is that of Bonett and Wright (2000). */
+/* The confidence interval follows Bonett and Wright (2000). */
 void effects_fill_correlation(ddsc_effect *row, double r, double free)
 {
     double z = atanh(fmin(fmax(r, -1 + 1e-12), 1 - 1e-12));

@@ -1,9 +1,10 @@
-/* The units that are compared (items or whole blocks), and their values, columns and covariates. */
+/* Defines the units that are compared (items or whole blocks), and prepares their values, columns
+ * and covariates. */
 #include <math.h>
 
 #include "assess/cohort/effects.h"
 
-/* Returns true if the column has one value in each block. first (n_blocks) is scratch memory. */
+/* Returns true if the column is constant within each block. first (n_blocks) is scratch memory. */
 static bool is_constant_within(const variable *column, const variable *block, const int64_t *item,
                                int64_t n, double *first)
 {
@@ -18,8 +19,8 @@ static bool is_constant_within(const variable *column, const variable *block, co
     return true;
 }
 
-/* Replaces the n values with their ranks, starting at 0. Equal values have the mean of their ranks.
- * Missing values stay NaN. */
+/* Replaces the n values with their ranks, starting at 0. Ties get the mean of their ranks. Missing
+ * values stay NaN. */
 static ddsc_status rank_values(ddsc_context *ctx, double *x, int64_t n)
 {
     ddsc_status status = DDSC_OK;
@@ -129,8 +130,8 @@ static int64_t coded_columns_of(const variable *v)
     return v->number ? 1 : v->n_levels - 1;
 }
 
-/* Makes one column of each numeric covariate and of each level of a factor but the first; units that
- * are blocks have the means of their items. */
+/* Creates one column for each numeric covariate, and one for each level of a factor except the
+ * first. If units are blocks, their values are the means of their items. */
 static ddsc_status make_covariates(effects_job *j, const int64_t *unit, int64_t n)
 {
     ddsc_status status = DDSC_OK;

@@ -5,7 +5,8 @@
 
 #include "base/sized.h"
 
-/* A cluster is new, or vanishes, if its absence has at most this probability under random order. */
+/* A cluster is new, or vanishes, if the probability of its absence under random order is at most
+ * this value. */
 static const double OVER_LEVEL = 0.05;
 
 struct ddsc_over {
@@ -31,7 +32,7 @@ void ddsc_over_destroy(ddsc_over *o)
 
 SIZED_VIEW(ddsc_over, 0)
 
-/* Computes the interval of Wilson (1927) with a coverage of 95% for `count` of n. */
+/* Computes Wilson's (1927) 95% interval for the proportion `count` / n. */
 static void over_wilson(double *low, double *high, int64_t count, int64_t n)
 {
     const double z = 1.959963984540054, m = (double)n, share = (double)count / m;
@@ -41,7 +42,7 @@ static void over_wilson(double *low, double *high, int64_t count, int64_t n)
     *high = count == n ? 1 : fmin((middle + half) / (1 + z * z / m), 1);
 }
 
-/* Returns the probability that none of `marked` of n items is among `drawn` random ones
+/* Returns the probability that none of `marked` of n items is among `drawn` items chosen at random
  * (hypergeometric): prod_{i < a} (n - b - i) / (n - i), for {a, b} = {marked, drawn}. */
 static double over_absence(int64_t n, int64_t marked, int64_t drawn)
 {
@@ -53,7 +54,7 @@ static double over_absence(int64_t n, int64_t marked, int64_t drawn)
 }
 
 /* Finds the first and the last period of a cluster, and the probabilities that it is absent from
- * the periods before and after if the items are in random order. */
+ * the earlier and the later periods if the items are in random order. */
 static void over_judge(ddsc_over *o, int64_t c, int64_t total)
 {
     const int64_t *count = o->count + c * o->periods.n;

@@ -1,7 +1,7 @@
 /* Divides the values of a column into periods. Dates are sorted as dates, numbers as numbers, and
- * other texts by name, where digits compare as numbers ("batch 2" before "batch 10"). If there are
- * more than MOST_PERIODS distinct values, dates are combined into weeks, months, quarters, years or
- * decades, and numbers into intervals of equal width. */
+ * other texts alphabetically, where digits compare as numbers ("batch 2" before "batch 10"). If
+ * there are more than MOST_PERIODS distinct values, dates are combined into weeks, months,
+ * quarters, years or decades, and numbers into intervals of equal width. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ typedef struct over_value {
 } over_value;
 
 typedef struct over_date {
-    int64_t year, month, day; /* day 0: only a month is given */
+    int64_t year, month, day; /* day 0: the date has only a month */
 } over_date;
 
 /* ---- dates ---- */
@@ -42,8 +42,8 @@ static int64_t days_in_month(int64_t year, int64_t month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* Parses 2024-05-31, 2024/05/31, 2024-05 and 31.05.2024. A time of day may follow a day after a
- * blank or a T, and is ignored. Dates such as 5/31/2024 are ambiguous and are not recognized. */
+/* Parses 2024-05-31, 2024/05/31, 2024-05 and 31.05.2024. A time of day after a space or a T is
+ * ignored. Dates such as 5/31/2024 are ambiguous and are not recognized. */
 static bool over_parse_date(const char *text, over_date *d)
 {
     const char *at = text;
@@ -73,7 +73,7 @@ static int64_t over_day_of(over_date d)
     return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
-/* Computes the inverse of over_day_of (civil_from_days). */
+/* Converts a day number to a date, as the inverse of over_day_of (civil_from_days). */
 static over_date over_date_of(int64_t day)
 {
     int64_t z = day + 719468, era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
@@ -86,7 +86,7 @@ static over_date over_date_of(int64_t day)
 
 typedef enum over_level { DAY, WEEK, MONTH, QUARTER, YEAR, DECADE, LEVELS } over_level;
 
-/* Returns a key that is equal for all days of a period and increases from period to period. */
+/* Returns a key that is the same for all days of a period and increases with time. */
 static double over_level_key(over_level level, double key)
 {
     int64_t day = (int64_t)key;
@@ -104,7 +104,7 @@ static double over_level_key(over_level level, double key)
 static void over_name_date(char name[NAME], over_level level, double key)
 {
     int64_t day = (int64_t)key;
-    if (level == WEEK) /* the Monday */
+    if (level == WEEK) /* go back to Monday */
         day -= ((day + 3) % 7 + 7) % 7;
     over_date d = over_date_of(day);
     long long year = (long long)d.year, month = (long long)d.month;
@@ -171,7 +171,7 @@ static int64_t over_count_keys(const over_value *v, int64_t n)
     return count;
 }
 
-/* ---- kinds ---- */
+/* ---- kinds of values ---- */
 
 static bool over_take_dates(over_value *v, int64_t n, bool *months)
 {
@@ -192,7 +192,7 @@ static bool over_take_numbers(over_value *v, int64_t n)
         if (!number_parse(v[i].text, &v[i].key) || !isfinite(v[i].key))
             return false;
     for (int64_t i = 0; i < n; i++)
-        v[i].key += 0.0; /* -0 and 0 are one value */
+        v[i].key += 0.0; /* make -0 equal to 0 */
     return true;
 }
 
@@ -206,8 +206,8 @@ static void over_take_texts(over_value *v, int64_t n)
     }
 }
 
-/* Numbers the periods of sorted values. The `key` of a value is the key of its period, and `first`
- * is a key that determines the name of the period. */
+/* Numbers the periods of sorted values. bin[i] is the key of the period of value i, and the key of
+ * the first value in a period determines the name of the period. */
 static ddsc_status over_number(ddsc_context *ctx, over_periods *p, const over_value *v,
                                const double *bin, int64_t n, over_level level, double width)
 {

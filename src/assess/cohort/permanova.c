@@ -1,5 +1,5 @@
-/* Implements the public call of the distance-based analysis of variance: reads the columns, runs
- * the models of the columns and of the pairs of levels, and adjusts p for their number. */
+/* Implements ddsc_permanova_run: reads the columns, runs one model per set of columns and per pair
+ * of levels, and adjusts p for the number of tests. */
 #include "assess/cohort/permanova.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ struct ddsc_permanova {
     ddsc_permanova_view view;
     int64_t n_columns;
     variable *variables;     /* per column */
-    variable points;         /* logarithm of the number of points; empty if it is not checked */
+    variable points;         /* logarithm of the number of points; empty if not tested */
     const variable **chosen; /* buffer for the variables of one model */
     const variable *block;   /* or NULL */
     bool *used;              /* n */
@@ -36,7 +36,7 @@ struct ddsc_permanova {
 
 /* ---- items and columns ---- */
 
-/* Lists missing values and the items that remain. */
+/* Lists the missing values, and the items without any. */
 static ddsc_status find_complete_items(ddsc_permanova *t, const ddsc_column *c)
 {
     ddsc_context *ctx = t->ctx;
@@ -90,7 +90,8 @@ static ddsc_status take_variables(ddsc_permanova *t, const ddsc_column *c)
     return DDSC_OK;
 }
 
-/* Creates a variable from the logarithm of the number of points, if the numbers differ. */
+/* Creates a variable from the logarithms of the numbers of points, unless all items have the same
+ * number. */
 static ddsc_status log_of_points(ddsc_permanova *t)
 {
     const int64_t *points = t->set.points;
@@ -127,8 +128,8 @@ static permanova_model model_of(const ddsc_permanova *t, const int64_t *item, in
                              .permutations = t->set.permutations};
 }
 
-/* Chooses the covariates and the tested column `only`, or all tested columns if `only` is negative.
- * Sets `column` to the numbers of the chosen columns. */
+/* Chooses the covariates and the tested column `only` (all tested columns if `only` is negative).
+ * Writes the numbers of the chosen columns to `column`. */
 static int64_t choose(ddsc_permanova *t, int64_t only, int64_t *column)
 {
     int64_t n = 0;
@@ -168,8 +169,8 @@ static void effect_free(ddsc_context *ctx, permanova_effect *e)
     e->distance = e->mean_distance = NULL;
 }
 
-/* Runs one model and keeps the effects of its columns. If the model has a single tested column, the
- * effects of the covariates from the first model are not replaced. */
+/* Runs one model and stores the effects of its columns. A model with a single tested column does
+ * not replace the effects that the first model stored for the covariates. */
 static ddsc_status run_model(ddsc_permanova *t, int64_t only, const int64_t *row_of, bool first)
 {
     ddsc_status status = DDSC_OK;
@@ -217,7 +218,8 @@ static void name_row(ddsc_permanova_row *r, const variable *v)
 }
 
 /* Adjusts p of the tested columns by the method of Benjamini and Hochberg (1995). The k-th smallest
- * of m values is multiplied by m / k, and the results are made monotone from the largest on. */
+ * of m values is multiplied by m / k. Then, starting from the largest, no result may exceed the
+ * next larger one. */
 static void adjust_columns(ddsc_permanova *t)
 {
     int64_t n = t->view.n_rows, m = 0;
@@ -277,8 +279,7 @@ done:
 
 /* ---- pairs of levels ---- */
 
-/* Tests the levels a and b of column k, using only the items of these levels, with the covariates.
- * */
+/* Tests levels a and b of column k with the covariates, using only the items of both levels. */
 static ddsc_status test_pair(ddsc_permanova *t, ddsc_permanova_pair *pair, int64_t k)
 {
     ddsc_status status = DDSC_OK;
@@ -300,7 +301,7 @@ static ddsc_status test_pair(ddsc_permanova *t, ddsc_permanova_pair *pair, int64
     m.n_variables = choose(t, k, column);
     m.part = 2 + (uint64_t)t->view.n_pairs;
     status = n < 3 ? DDSC_ERROR_INPUT : permanova_fit(t->ctx, effect, &total, &m);
-    if (status == DDSC_ERROR_INPUT) { /* this pair cannot be tested, but others can */
+    if (status == DDSC_ERROR_INPUT) { /* continue with the other pairs */
         pair->problem =
             "there are too few items, or the other columns or the blocks determine the level";
         pair->r2 = pair->f = pair->p = pair->p_adjusted = pair->smallest_p = NAN;
@@ -323,8 +324,8 @@ done:
     return status;
 }
 
-/* Adjusts p of n pairs by Holm's procedure (1979): the k-th smallest of m values is multiplied by
- * m + 1 - k, and the results are made monotone. */
+/* Adjusts p of n pairs by Holm's procedure (1979): the k-th smallest of m values is multiplied by m
+ * + 1 - k, and no result may be less than the previous one. */
 static void adjust_pairs(ddsc_permanova_pair *pair, int64_t n)
 {
     int64_t m = 0;
@@ -374,7 +375,7 @@ static ddsc_status test_pairs(ddsc_permanova *t)
 
 /* ---- number of points ---- */
 
-/* Measures the association of the distances with the number of points. */
+/* Tests whether the distances are associated with the number of points. */
 static ddsc_status test_points(ddsc_permanova *t)
 {
     permanova_total total;

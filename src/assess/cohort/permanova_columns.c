@@ -1,4 +1,4 @@
-/* Checks the arguments, and converts columns about items to numbers or to levels of factors. */
+/* Checks the arguments, and converts metadata columns to numbers or to factor levels. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "assess/cohort/permanova.h"
 
-/* A column of integers is numeric if it has at least this number of distinct values, as for
- * associations of metadata with clusters. */
+/* A column of integers is numeric if it has at least this number of distinct values, as in the
+ * tests of metadata against clusters. */
 enum { VARIABLE_NUMBERS_FROM = 11, VALUE_TEXT = 32 };
 
 /* Maximum relative difference between D_ij and D_ji. */
@@ -66,7 +66,7 @@ bool variable_is_missing(const ddsc_column *column, int64_t i)
     return isnan(column->number[i]);
 }
 
-/* Returns the value as text. `space` is a buffer for text created here. */
+/* Returns a value as text. `space` is used if the text must be created from a number. */
 static const char *text_of(const ddsc_column *column, int64_t i, char space[VALUE_TEXT])
 {
     if (column->text)
@@ -75,8 +75,8 @@ static const char *text_of(const ddsc_column *column, int64_t i, char space[VALU
     return space;
 }
 
-/* Sets v->x to the numbers. Returns false if a value is not a finite number, and sets *bad to its
- * item. */
+/* Sets v->x to the numbers. If a value is not a finite number, sets *bad to its item and returns
+ * false. */
 static bool parse_numbers(variable *v, const ddsc_column *column, int64_t n, const bool *used,
                           int64_t *bad)
 {
@@ -118,7 +118,7 @@ static int by_level(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Lists the levels among the used items. The values of items that are not used remain NaN. */
+/* Lists the levels that occur among the used items. The values of the unused items remain NaN. */
 static ddsc_status list_levels(ddsc_context *ctx, variable *v, const ddsc_column *column, int64_t n,
                                const bool *used)
 {
@@ -147,7 +147,7 @@ static ddsc_status list_levels(ddsc_context *ctx, variable *v, const ddsc_column
         numbers = numbers && number_parse(key[l].name, &key[l].number) && !isnan(key[l].number);
     }
     for (int64_t l = 0; l < v->n_levels && !numbers; l++)
-        key[l].number = NAN; /* NaN is neither smaller nor larger, so names decide */
+        key[l].number = NAN; /* NaN compares neither smaller nor larger, so names are compared */
     qsort(key, (size_t)v->n_levels, sizeof *key, by_level);
     for (int64_t l = 0; l < v->n_levels; l++) {
         v->level[l] = key[l].name;

@@ -1,5 +1,5 @@
 /* Tests for equal dispersion by an analysis of variance of the distances from the items to the
- * centroids of their levels. The residuals are permuted, as in vegan's permutest for betadisper. */
+ * centroids of their levels. As in vegan's permutest for betadisper, the residuals are permuted. */
 #include <math.h>
 #include <string.h>
 
@@ -15,9 +15,10 @@ static void count_levels(dispersion *s, const variable *v, const int64_t *item)
         s->n_used += s->size[g] > 0;
 }
 
-/* Computes the distances. The squared distance of item i to its centroid is G_ii - 2 mean_j G_ij +
- * mean_jk G_jk, where j and k run over the items with the same level as i. If the distances are not
- * Euclidean, this value can be negative and is then replaced with 0. */
+/* Computes the distances to the centroids. The squared distance from item i to the centroid of its
+ * level is G_ii - 2 mean_j G_ij + mean_jk G_jk, where j and k run over the items with the same
+ * level as i. If the input distances are not Euclidean, this value can be negative and is replaced
+ * with 0. */
 static ddsc_status find_distances(ddsc_context *ctx, dispersion *s, const double *gram)
 {
     ddsc_status status = DDSC_OK;
@@ -61,7 +62,7 @@ ddsc_status dispersion_open(ddsc_context *ctx, dispersion *s, const variable *v,
     return DDSC_OK;
 }
 
-/* Returns F from the sums of squares between and within levels. */
+/* Returns the F statistic from the sums of squares between and within levels. */
 static double ratio(const dispersion *s, double between, double within)
 {
     double levels = (double)s->n_used;

@@ -6,12 +6,12 @@
 #include "assess/cohort/permanova.h"
 #include "numeric/linalg/linalg.h"
 
-/* Number of permutations whose products with G are computed together, number of entries of their
- * columns, and number of entries of the permutations that are drawn together. */
+/* Number of permutations in a batch, whose products with G are computed together; maximum number of
+ * entries of the columns of a batch; and maximum number of entries of a chunk of permutations. */
 enum { FIT_BATCH = 16, FIT_BATCH_ENTRIES = 1 << 20, FIT_CHUNK = 1 << 22 };
 
-/* A column is linearly dependent on the others if its remainder is shorter than this, as in R's qr.
- * */
+/* A column is linearly dependent on the others if its residual is less than this fraction of its
+ * length, as in R's qr. */
 static const double FIT_DEPENDENT = 1e-7;
 
 typedef struct model_fit {
@@ -20,11 +20,11 @@ typedef struct model_fit {
     int64_t n, m;
     double *gram;   /* n x n */
     double *basis;  /* (m + 1) x n; row 0 is constant */
-    double **own;   /* per variable: df x m, directions of the variable after all other variables */
-    double **alone; /* per variable: directions of the variable alone, or NULL */
+    double **own;   /* per variable: df x m, basis of the variable after removing all others */
+    double **alone; /* per variable: basis of the variable alone, or NULL */
     int64_t *n_alone;
     double *points;      /* n: log number of points, centered, with length 1; NULL if not needed */
-    dispersion *spreads; /* per variable; code is NULL if dispersion is not analyzed */
+    dispersion *spreads; /* per variable; code is NULL if dispersion is not tested */
     permanova_effect *effect; /* per variable */
     double total, residual;
     int64_t residual_df;
@@ -47,7 +47,7 @@ static int64_t degrees_of(const variable *v)
     return v->number ? 1 : BASE_MAX(v->n_levels - 1, 0);
 }
 
-/* Adds the directions of variable k to *m orthonormal rows. */
+/* Appends an orthonormal basis of variable k to the *m orthonormal rows. */
 static void basis_add_variable(const model_fit *f, double *rows, int64_t *m, int64_t k)
 {
     const variable *v = f->model->variables[k];
@@ -77,7 +77,7 @@ static void basis_add_constant(const model_fit *f, double *rows, int64_t *m)
     *m = 1;
 }
 
-/* Writes the rows from `from` to `to` in terms of the basis. out has (to - from) x m entries. */
+/* Computes the coordinates of rows [from, to) in the basis. out has (to - from) x m entries. */
 static ddsc_status express(const model_fit *f, double **out, const double *rows, int64_t from,
                            int64_t to)
 {
@@ -100,7 +100,7 @@ static ddsc_status check_freedom(const model_fit *f)
                     p->n_variables > 1 ? "; test fewer columns at a time" : "");
 }
 
-/* Computes the basis, and the directions of each variable after the others and alone. */
+/* Computes the basis of the model, and the bases of each variable alone and after all others. */
 static ddsc_status make_basis(model_fit *f)
 {
     ddsc_status status = DDSC_OK;
@@ -236,14 +236,14 @@ static ddsc_status run_batches(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* The counts of permutations for one statistic. */
+/* Counts the permutations whose statistic reaches the observed one. */
 typedef struct counter {
     double observed, largest;
     int64_t n_no_smaller, n_largest;
 } counter;
 
-/* Values that differ by rounding errors are ties. The tolerance is the same as in vegan, and
- * relative for values above 1. */
+/* Values that differ by rounding errors are ties. The tolerance is that of vegan; for values above
+ * 1, it is relative. */
 static double tie(double value)
 {
     return sqrt(DBL_EPSILON) * fmax(1, fabs(value));
@@ -310,7 +310,7 @@ static ddsc_status observe(model_fit *f, counter *count)
     f->source = same;
     f->count = 1;
     TRY(run_batches(f, 0, 1, 0));
-    const double *y = f->work + 2 * f->batch * f->m * f->n; /* of the only permutation */
+    const double *y = f->work + 2 * f->batch * f->m * f->n; /* Y of the only permutation */
     f->residual = f->total;
     for (int64_t a = 0; a < f->m; a++)
         f->residual -= y[a * f->m + a];
@@ -323,7 +323,7 @@ done:
     return status;
 }
 
-/* Returns true if the variable has one value in each block. */
+/* Returns true if the variable is constant within each block. */
 static bool is_whole(const model_fit *f, int64_t k)
 {
     const permanova_model *p = f->model;
@@ -354,7 +354,7 @@ static ddsc_status check_arrangements(const model_fit *f, const shuffle *s,
     return DDSC_OK;
 }
 
-/* Tests the variables that need the same kind of permutation: of items within blocks, or of whole
+/* Tests the variables that need the same kind of permutation: items within blocks, or whole
  * blocks. */
 static ddsc_status test_one_way(model_fit *f, permanova_effect *e, counter *count, bool whole)
 {

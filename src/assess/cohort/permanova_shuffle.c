@@ -1,12 +1,13 @@
-/* Creates permutations of items within blocks or of whole blocks: random permutations, or all
- * distinct arrangements. Two units with the same values in every column are not distinguished, so
- * the number of arrangements is a product of multinomial coefficients, one per group. */
+/* Creates permutations of items within blocks, or of whole blocks. The permutations are random, or
+ * they list all distinct arrangements. Exchanging two units with the same values in all columns
+ * does not change an arrangement, so the number of arrangements is a product of multinomial
+ * coefficients, one per group. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/cohort/permanova.h"
 
-/* Units of larger groups are not compared with each other, because such groups have too many
+/* In larger groups, units are not compared with each other, because these groups have too many
  * arrangements to list. */
 enum { SHUFFLE_MOST_COMPARED = 4096 };
 
@@ -34,7 +35,7 @@ done:
     return status;
 }
 
-/* Defines every item as a unit, and every block as a group. */
+/* Makes every item a unit, and every block a group. */
 static void units_of_items(shuffle *s, const int64_t *item, const int64_t *first, int64_t n_blocks)
 {
     s->n_units = s->n;
@@ -47,7 +48,7 @@ static void units_of_items(shuffle *s, const int64_t *item, const int64_t *first
     memcpy(s->group_first, first, (size_t)(n_blocks + 1) * sizeof *first);
 }
 
-/* Defines every block as a unit, and all blocks of the same size as a group. */
+/* Makes every block a unit, and all blocks of the same size a group. */
 static void units_of_blocks(shuffle *s, const int64_t *item, const int64_t *first, int64_t n_blocks)
 {
     int64_t filled = 0;
@@ -81,8 +82,8 @@ static bool same_columns(const shuffle *s, const shuffle_model *m, int64_t a, in
     return true;
 }
 
-/* Finds the types of the units and counts the arrangements. After unit u, the count is the number
- * of arrangements of the units up to u, so it remains an integer. */
+/* Finds the types of the units and counts the arrangements. After each step, the count is the
+ * number of arrangements of the units up to u, so it is always an integer. */
 static void find_types(shuffle *s, const shuffle_model *m)
 {
     s->n_arrangements = 1;
@@ -105,7 +106,7 @@ static void find_types(shuffle *s, const shuffle_model *m)
         s->n_arrangements = INFINITY;
 }
 
-/* Sorts the types of each group, which is the first arrangement in lexicographic order. */
+/* Sorts the types in each group, which gives the first arrangement in lexicographic order. */
 static void start_list(shuffle *s)
 {
     memcpy(s->now, s->type, (size_t)s->n_units * sizeof *s->now);
@@ -197,7 +198,7 @@ void shuffle_fill(shuffle *s, int32_t *source, int64_t begin, int64_t count)
             for (int64_t t = 0; t < s->unit_first[u + 1] - s->unit_first[u]; t++)
                 row[to[t]] = (int32_t)from[t];
         }
-        /* An arrangement of types repeats the first unit of each type. */
+        /* An arrangement of types contains only the first unit of each type, repeated. */
         DDSC_ASSERT(s->exhaustive ? invariant_range(row, s->n, 0, s->n)
                                   : invariant_permutation(row, s->n));
         for (int64_t g = 0; s->exhaustive && g < s->n_groups; g++)

@@ -1,5 +1,5 @@
-/* Divides the points of all items into states: the types given in the input, or k-means clusters of
- * a sample of the pooled points. */
+/* Assigns the points of all items to states. States are the point types of the input, or else
+ * k-means clusters of a sample of all points. */
 #include "assess/cohort/states.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 
 SIZED_INIT(states_settings_struct, ddsc_states_settings, n_states, NULL);
 
-/* STATES_SAMPLE points are sufficient for 20 states. If there are many coordinates, fewer points
- * are used, so that points x coordinates is at most STATES_ENTRIES. */
+/* STATES_SAMPLE points are sufficient for 20 states. With many coordinates, fewer points are used,
+ * so that the sample has at most STATES_ENTRIES numbers. */
 enum {
     STATES_SAMPLE = 4000,
     STATES_ENTRIES = 200000,
@@ -23,8 +23,8 @@ enum {
     NAME_PARTS = 2,
     GRAIN = 4096
 };
-/* A coordinate is part of the name of a state if its mean differs from the mean of all points by at
- * least this number of standard deviations. */
+/* A coordinate is part of the name of a state if its mean within the state differs from its overall
+ * mean by more than this many standard deviations. */
 static const double NAME_FROM = 0.5;
 
 /* ---- sample ---- */
@@ -55,9 +55,9 @@ ddsc_status states_draw(ddsc_context *ctx, int32_t **row, int64_t *n, const meas
     return DDSC_OK;
 }
 
-/* ---- types ---- */
+/* ---- point types ---- */
 
-/* Assigns a number to each type of the points, unless there are too many types. */
+/* Assigns a number to each point type. Sets *found to false if there are too many types. */
 static ddsc_status number_types(ddsc_states *s, const measures *m, bool *found)
 {
     ddsc_status status = DDSC_OK;
@@ -152,7 +152,7 @@ static void add_shares(ddsc_states *s, const measures *m)
     }
 }
 
-/* Returns true if the shares of every item sum to 1. */
+/* Returns true if the state shares of every item sum to 1. */
 static bool shares_hold(const ddsc_states *s, int64_t n)
 {
     int64_t k = s->view.n_states;
@@ -202,7 +202,7 @@ done:
     return status;
 }
 
-/* Computes means, or standard deviations once the means are known. */
+/* Computes the means or, if `squares` is true, the standard deviations. */
 static void add_moments(ddsc_states *s, const measures *m, double *state, double *all, bool squares)
 {
     int64_t k = s->view.n_states, d = m->d;
@@ -257,8 +257,8 @@ static double far_of(const ddsc_states *s, int64_t state, int64_t coordinate)
     return spread > 0 ? off / spread : 0;
 }
 
-/* Returns the coordinate with the largest deviation above NAME_FROM and below the deviation of `last`,
- * or -1 if there is none. If `last` is -1, there is no upper limit. */
+/* Returns the coordinate with the largest deviation that exceeds NAME_FROM and is less than the
+ * deviation of `last` (without this limit if `last` is -1), or -1 if there is none. */
 static int64_t next_coordinate(const ddsc_states *s, int64_t state, int64_t last)
 {
     int64_t best = -1;

@@ -1,4 +1,4 @@
-/* states: types of points, found by k-means on a sample of the points of all items. */
+/* states: types of points, given in the input, or found by k-means on a sample of all points. */
 #ifndef DDSC_ASSESS_COHORT_STATES_H
 #define DDSC_ASSESS_COHORT_STATES_H
 
@@ -17,9 +17,9 @@ struct ddsc_states {
 };
 
 /* Draws the same number of points from each of the listed items (NULL: all items) by systematic
- * sampling: the draws of an item are evenly spaced in its cumulative weight. Sets *row to their
- * support rows and returns their number, which is at most `most`. If there are more items than
- * `most`, evenly spaced items are used. */
+ * sampling: the draws of an item are evenly spaced in its cumulative weight. Sets *row to the
+ * support rows of the drawn points, and *n to their number, which is at most `most`. If there are
+ * more than `most` items, evenly spaced items are used. */
 ddsc_status states_draw(ddsc_context *ctx, int32_t **row, int64_t *n, const measures *m,
                         int64_t n_items, const int64_t *items, int64_t most);
 /* Returns the number of states for n rows, and fills s->tried and s->agreement. */
@@ -28,7 +28,7 @@ ddsc_status states_choose(ddsc_states *s, int64_t *k, int64_t n, int64_t dim, co
  * centers has k x dim entries. */
 ddsc_status states_cluster(ddsc_context *ctx, double *centers, int64_t *n_found, int64_t k,
                            int64_t restarts, int64_t n, int64_t dim, const double *rows);
-/* Returns the nearest of k centers, or the first one of several equally near centers. */
+/* Returns the nearest of k centers. Among equally near centers, returns the first. */
 int32_t states_nearest(const double *centers, int64_t k, int64_t dim, const double *point);
 
 #endif

@@ -1,9 +1,9 @@
 /* Chooses the number of states: the largest number for which two random halves of the sampled
  * points agree. Each half is clustered separately, and the points of one half are also assigned to
- * the centers of the other. Each state must be found in both halves: the agreement is the smallest
- * overlap (Jaccard) between a state and the most similar state of the other half. The threshold is
- * the value that Hennig (2007) uses for stable clusters. The adjusted Rand index of all states
- * would hardly change if one state were split arbitrarily. */
+ * the centers of the other half. Each state must be found in both halves: the agreement is the
+ * smallest overlap (Jaccard) between a state and the most similar state of the other half. The
+ * threshold is the value that Hennig (2007) uses for stable clusters. The adjusted Rand index of
+ * all states is not used because an arbitrary split of one state would hardly change it. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum {
     N_NUMBERS = 10,
     MOST_CHOSEN = 20,
     SPLITS = 2,
-    LEAST_PER_STATE = 10, /* points of a half */
+    LEAST_PER_STATE = 10, /* minimum number of points of a half per state */
     RESTARTS_TO_CHOOSE = 4
 };
 static const int64_t NUMBERS[N_NUMBERS] = {2, 3, 4, 5, 6, 8, 10, 12, 15, 20};
@@ -54,15 +54,15 @@ done:
 }
 
 typedef struct split {
-    int64_t n, dim; /* rows of a half */
+    int64_t n, dim; /* rows in each half */
     double *rows;   /* 2 n x dim: both halves */
     double *centers[2];
     int64_t k[2];
-    int32_t *label[2]; /* n each: labels of the same points, assigned by the centers of each half */
+    int32_t *label[2]; /* n each: labels of the same points by the centers of each half */
     int64_t common[MOST_CHOSEN][MOST_CHOSEN]; /* points of each pair of labels */
 } split;
 
-/* Distributes the rows to the halves at random. An odd row is left out. */
+/* Divides the rows randomly into two halves. If their number is odd, one row is omitted. */
 static void draw_halves(ddsc_context *ctx, split *s, const double *rows, int64_t part)
 {
     rng random = rng_make(ctx_seed(ctx), RNG_STATES, (uint64_t)part);
@@ -98,7 +98,7 @@ static double least_overlap(split *s)
     return least;
 }
 
-/* Adds the agreement between both halves for k states. */
+/* Adds the agreement between the two halves for k states to *sum. */
 static ddsc_status add_overlap(ddsc_context *ctx, split *s, int64_t k, double *sum)
 {
     for (int side = 0; side < 2; side++)

@@ -1,5 +1,5 @@
-/* Computes the transport of mass between two sets of items, summed by the states of the points, and
- * the change of the coordinates within each state. */
+/* Computes the optimal transport of mass between two sets of items, summed by the states of the
+ * points, and the change in the coordinates within each state. */
 #include <math.h>
 
 #include "assess/cohort/states.h"
@@ -80,8 +80,8 @@ done:
     return status;
 }
 
-/* Computes the share of each state and, if `mean` is not NULL, the mean of each coordinate within
- * it, over all points of the items. */
+/* Computes the share of each state over all points of the items and, if `mean` is not NULL, the
+ * mean of each coordinate within each state. */
 static void side_moments(const ddsc_states *s, const measures *m, int64_t n_items,
                          const int64_t *items, double *share, double *mean)
 {

@@ -1,4 +1,4 @@
-/* Describes the results of the resampling in sentences. */
+/* Describes the results of resampling in sentences. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Writes the advice on a result: notes in plain sentences, one per line, on what the user should
- * know and do next. */
+/* Writes the advice on a result: one note per line that tells the user what to know and what to do
+ * next. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const double HUBS_REPORTED = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
-/* If the error of D^2 exceeds this fraction of the spread of D^2, it is likely to change the
+/* Errors in D^2 that exceed this fraction of the spread of D^2 are likely to change the
  * neighbors. */
 static const double COLUMNS_POOR = 0.25;
 
@@ -38,7 +38,7 @@ __attribute__((format(printf, 3, 0))) static void advice_add(writer *w, char sep
     w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
 }
 
-/* Begins a note. Each note is one line. */
+/* Starts a new note, on a new line. */
 __attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const char *format, ...)
 {
     va_list arguments;
@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const ch
     va_end(arguments);
 }
 
-/* Adds a sentence to the note that advice_say has begun. */
+/* Adds a sentence to the current note. */
 __attribute__((format(printf, 2, 3))) static void advice_go_on(writer *w, const char *format, ...)
 {
     va_list arguments;
@@ -56,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void advice_go_on(writer *w, const 
     va_end(arguments);
 }
 
-/* Adds a note if too few distances were computed. */
+/* Adds notes if too few distances were computed. */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
     double each = set->graph->sample * (double)(d->n - 1);
@@ -124,9 +124,10 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
                "do not determine the clusters well.",
                (long long)v->k, eigenvalues[v->k - 1], eigenvalues[v->k]);
     if (below > 0 && above > 0)
-        advice_go_on(w, "K = %lld and K = %lld do not.", (long long)below, (long long)above);
+        advice_go_on(w, "K = %lld and K = %lld avoid such a split.", (long long)below,
+                     (long long)above);
     else if (below > 0 || above > 0)
-        advice_go_on(w, "K = %lld does not.", (long long)BASE_MAX(below, above));
+        advice_go_on(w, "K = %lld avoids such a split.", (long long)BASE_MAX(below, above));
     if (e->by_team)
         advice_go_on(w, "The labels of some items may differ with another number of ranks.");
 }
@@ -149,8 +150,8 @@ static void say_affinity(writer *w, const decomposition *d)
                    d->affinity.gamma, (long long)d->affinity.n_faint);
 }
 
-/* Reports a small, distant set of items that was merged into another cluster because it is smaller
- * than the minimum size. */
+/* Reports a small set of distant items that was merged into another cluster because it is smaller
+ * than the minimum cluster size. */
 static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph *g,
                                  const int32_t *label, outcome *o, double usual)
 {
@@ -252,7 +253,7 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v, const outcome *o)
                    (long long)o->hub, (long long)v->n, (long long)v->in_degree_largest, nobody);
 }
 
-/* Reports the criteria that favor another K. say_clusters has already reported those that favor the
+/* Lists the other values of K that a criterion favors. say_clusters reports the criterion for the
  * chosen K. */
 static void say_candidates(writer *w, const ddsc_clustering_view *v)
 {

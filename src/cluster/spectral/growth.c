@@ -1,17 +1,18 @@
-/* Decides whether an update needs one more cluster. The update is clustered with K + 1, and the
- * candidate is the cluster that continues no old one. It is accepted if it consists mostly of new
- * items and if random halves of the items find it, too. New items are those that were inserted since
- * K was chosen. docs/updates.md has the rules and the measurements. */
+/* Decides whether an update needs one more cluster. The items are clustered again with K + 1
+ * clusters. The candidate is the cluster that does not continue an old cluster. It is accepted if
+ * it consists mostly of new items and also appears in clusterings of random halves of the items.
+ * New items are those inserted since K was chosen. docs/updates.md has the rules and the
+ * measurements. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
 
-/* A candidate has at most this fraction of the old items that a random sample of its size has, and
- * the probability of so few is at most NEW_P. */
+/* The share of old items in an accepted candidate is at most OLD_SHARE times their share of all
+ * items, and the probability of so few old items in a random sample is at most NEW_P. */
 static const double OLD_SHARE = 0.5, NEW_P = 1e-4;
-/* Overlap of the candidate with clusters of random halves of the items. */
+/* Minimum overlap of the candidate with clusters of random halves of the items. */
 static const double FOUND_OVERLAP = 0.6;
 
 enum { WORDS_SIZE = 320 };
@@ -67,15 +68,15 @@ bool cluster_can_grow(const ddsc_clustering *c, const cluster_update *u,
     return set->k_max + 1 < g->n && n_among >= 2 && (double)n_among >= least / 2;
 }
 
-/* Returns the logarithm of n over k. */
+/* Returns the logarithm of the binomial coefficient "n choose k". */
 static double log_choose(double n, double k)
 {
     int sign;
     return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
 }
 
-/* Returns the probability that `drawn` of n items have at most `most` of the n_old old items
- * (hypergeometric distribution). */
+/* Returns the probability that `drawn` random items of n contain at most `most` of the n_old old
+ * items (hypergeometric distribution). */
 static double old_items_p(int64_t n, int64_t n_old, int64_t drawn, int64_t most)
 {
     double sum = 0, all = log_choose((double)n, (double)drawn);
@@ -85,7 +86,8 @@ static double old_items_p(int64_t n, int64_t n_old, int64_t drawn, int64_t most)
     return fmin(sum, 1);
 }
 
-/* Computes the overlap with clusters of random halves. Items without a row are left out. */
+/* Computes the overlap of the candidate with clusters of random halves. Items without a row in the
+ * embedding are omitted. */
 static ddsc_status candidate_overlap(ddsc_context *ctx, double *overlap,
                                      const ddsc_clustering *more, int32_t label)
 {
@@ -110,7 +112,8 @@ static bool is_mostly_new(const ddsc_update_candidate *c, int64_t n, int64_t n_o
     return (double)(c->size - c->n_new) <= OLD_SHARE * expected && c->p_value <= NEW_P;
 }
 
-/* Inserts a candidate by increasing p-value, and keeps the first t->n_most. */
+/* Inserts a candidate in order of increasing p-value, and keeps only the first t->n_most
+ * candidates. */
 static void insert_candidate(growth_trial *t, const ddsc_update_candidate *c, int32_t label)
 {
     int64_t at = t->n;

@@ -1,5 +1,5 @@
-/* An index of the items of a model: keeps the metric open, and the neighbor graph up to date, while
- * items are added and removed. */
+/* Implements the index of a model's items: keeps the metric open and the neighbor graph up to date
+ * while items are added and removed. */
 #include "cluster/spectral/cluster.h"
 #include "data/model.h"
 #include "neighbors/planner/index.h"
@@ -8,7 +8,7 @@ struct ddsc_index {
     ddsc_context *ctx;
     const ddsc_model *model;
     plan_index *own;
-    int64_t n_searched; /* by the last update */
+    int64_t n_searched; /* lists searched by the last update */
 };
 
 void ddsc_index_destroy(ddsc_index *index)
@@ -66,8 +66,8 @@ done:
     return status;
 }
 
-/* Brings new items to the form of those of the index: transformed, with points of length 1 for the
- * cosine cost, and in ascending order. *out is NULL if they have it already. */
+/* Converts new items to the form of the index items: transformed, with sorted points, and with
+ * points of length 1 for the cosine cost. *out is NULL if no conversion is needed. */
 static ddsc_status prepare_items(ddsc_context *ctx, measures **out, const ddsc_model *m,
                                  const measures *added)
 {

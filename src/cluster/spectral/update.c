@@ -17,10 +17,10 @@ void cluster_update_free(ddsc_context *ctx, cluster_update *u)
     *u = (cluster_update){0};
 }
 
-/* ---- which items ---- */
+/* ---- kept items ---- */
 
-/* Lists the items of the model that are kept. Sets place[i] to the new number of item i, or to -1
- * if it is removed. */
+/* Lists the items of the model that remain. Sets place[i] to the new number of item i, or to -1 if
+ * it is removed. */
 static ddsc_status choose_kept(ddsc_context *ctx, cluster_update *u, int32_t *place,
                                const ddsc_model *m, int64_t n_removed, const int64_t *removed)
 {
@@ -65,7 +65,7 @@ static ddsc_status update_check_sizes(ddsc_context *ctx, const cluster_update *u
 
 /* ---- ids ---- */
 
-/* Checks that no id occurs twice. The first n_kept items are kept. */
+/* Checks that no id occurs twice among the kept and the added items. */
 static ddsc_status update_check_ids(ddsc_context *ctx, const measures_parts *kept,
                                     const measures_parts *added)
 {
@@ -114,7 +114,7 @@ static ddsc_status number_items(ddsc_context *ctx, measures_parts *added, const 
 
 /* ---- the set ---- */
 
-/* Removes the labels, which are the clusters of the model or the classes of the new items. */
+/* Removes the labels. These are the clusters of the model, or the classes of the new items. */
 static void update_drop_labels(ddsc_context *ctx, measures_parts *p)
 {
     MEM_FREE(ctx, p->label, p->name_text, p->name_at);
@@ -149,9 +149,9 @@ done:
     return status;
 }
 
-/* ---- the lists ---- */
+/* ---- neighbor lists ---- */
 
-/* Neighbor lists of a model. */
+/* The neighbor lists stored in a model. */
 typedef struct stored_lists {
     const int64_t *offset;
     const int32_t *index;
@@ -168,7 +168,8 @@ static stored_lists plain_of(const ddsc_model *m)
     return (stored_lists){m->plain_offset, m->plain_index, m->plain_d2};
 }
 
-/* Checks one list: other items, each once, in the order of the graph. */
+/* Returns true if a list contains only other items, each of them once, in the order of the
+ * graph. */
 static bool list_is_valid(const ddsc_model *m, const stored_lists *l, int64_t i)
 {
     for (int64_t e = l->offset[i]; e < l->offset[i + 1]; e++) {
@@ -182,8 +183,9 @@ static bool list_is_valid(const ddsc_model *m, const stored_lists *l, int64_t i)
     return true;
 }
 
-/* Copies the lists of n items without the neighbors whose place is negative. Item k is item kept[k] of
- * the model; those from n_kept on have empty lists. kept and place may be NULL for all items. */
+/* Copies the neighbor lists of n items, except for neighbors whose place is negative. Item k is
+ * item kept[k] of the model; items from n_kept on get empty lists. If kept and place are NULL, all
+ * items are copied. */
 static ddsc_status take_lists(ddsc_context *ctx, ddsc_graph **out, const ddsc_model *m,
                               const stored_lists *l, int64_t n, int64_t n_kept, const int64_t *kept,
                               const int32_t *place)
@@ -220,7 +222,7 @@ ddsc_status cluster_model_lists(ddsc_context *ctx, ddsc_graph **lists, ddsc_grap
     return l.offset ? take_lists(ctx, lists, m, &l, m->n, m->n, NULL, NULL) : DDSC_OK;
 }
 
-/* Takes the lists of the kept items, without removed items. */
+/* Copies the neighbor lists of the remaining items, without the removed ones. */
 static ddsc_status take_kept_lists(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
                                    const int32_t *place)
 {

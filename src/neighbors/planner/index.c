@@ -1,13 +1,13 @@
 /* Keeps a metric open while items are added and removed.
  *
- * A change costs the preparation of the new items and the search of the lists that it affects. If the
- * metric cannot prepare single items, or if an item does not fit into the open set (data/growing.h),
- * the metric is opened again for the changed set, with room for a share of its items. The cost of this
- * is spread over as many inserts. The graph is the same on both paths, because a value depends only on
- * its two items, the settings and the frame.
+ * A change prepares the new items and searches only the neighbor lists that it affects. If the
+ * metric cannot prepare single items, or if an item does not fit into the open set
+ * (data/growing.h), the metric is opened again for the changed set, with spare slots in proportion
+ * to its number of items, so the amortized cost per insert is constant. Both paths produce the same
+ * graph, because a distance depends only on its two items, the settings and the frame.
  *
- * A failed change leaves the index as it was, except if the search of the open set fails, for lack of
- * memory or because it was canceled. All later calls then fail. */
+ * A failed change leaves the index unchanged. The exception is a search of the open set that runs
+ * out of memory or is canceled: all later calls then fail. */
 #include <string.h>
 
 #include "neighbors/planner/index.h"
@@ -37,7 +37,8 @@ void plan_index_close(plan_index *x)
     mem_free(x->ctx, x);
 }
 
-/* Number of items for which an open set has room, or 0 if the metric cannot prepare single items. */
+/* Returns the number of spare slots for an open set, or 0 if the metric cannot prepare single
+ * items. */
 static int64_t room_for(const graph_request *p)
 {
     return p->metric.backend->grow ? BASE_MAX(INDEX_ROOM_LEAST, p->m->n / INDEX_ROOM_SHARE) : 0;
@@ -51,7 +52,7 @@ static ddsc_status number_slots(ddsc_context *ctx, int64_t **slot, int64_t n, in
     return DDSC_OK;
 }
 
-/* Opens the set of *p and searches its lists. Takes ownership of the set, even on error. */
+/* Opens the set of *p and searches its neighbor lists. Takes ownership of `own`, even on error. */
 static ddsc_status open_and_search(ddsc_context *ctx, plan_open_set **out, int64_t **slot,
                                    graph_request *p, measures *own, const plan_known *known)
 {
@@ -59,10 +60,6 @@ static ddsc_status open_and_search(ddsc_context *ctx, plan_open_set **out, int64
     plan_open_set *s = NULL;
     int64_t n = own->n, room = room_for(p);
     TRY(plan_set_open(ctx, &s, p, room, known));
-    if (!plan_set_searches(s))
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                     "neighbors are chosen by rescaled distances, which an index supports only for "
-                     "metrics with lower bounds; use ddsc_update_run"));
     p->m = s->r.job.m;
     TRY(number_slots(ctx, slot, n, n + room));
     TRY(plan_set_run(s));
@@ -110,7 +107,7 @@ done:
 
 /* ---- a change of the open set ---- */
 
-/* Prepares the bounds of appended items. */
+/* Prepares the lower bounds of the appended items. */
 static ddsc_status grow_bounds(plan_open_set *s, int64_t first, bool *done)
 {
     const pairs *p = &s->r.p;
@@ -122,7 +119,7 @@ static ddsc_status grow_bounds(plan_open_set *s, int64_t first, bool *done)
                  : DDSC_OK;
 }
 
-/* Appends the items to the open set. Sets *done to false if it must be opened again. */
+/* Appends the items to the open set. Sets *done to false if the metric must be opened again. */
 static ddsc_status append_items(plan_index *x, const measures *added, bool *done)
 {
     plan_open_set *s = x->open;
@@ -138,7 +135,7 @@ static ddsc_status append_items(plan_index *x, const measures *added, bool *done
     ddsc_status status = backend->grow(p->state, first);
     if (status >= 0)
         status = grow_bounds(s, first, done);
-    if (status < 0 || !*done) { /* the new items are dropped, and their rows stay unused */
+    if (status < 0 || !*done) { /* drop the new items; their rows stay unused */
         m->n = m->n_rows = first;
         m->nnz = m->offset[first];
         m->v = v;
@@ -153,7 +150,7 @@ static ddsc_status change_open_set(plan_index *x, const measures *added, int64_t
                                    const int64_t *slots, bool *done)
 {
     plan_open_set *s = x->open;
-    /* A search without bounds allows no empty slots. */
+    /* A search without bounds does not support empty slots. */
     *done = s->r.p.offer.first.n > 0;
     if (*done && added)
         CHECK(append_items(x, added, done));
@@ -165,9 +162,9 @@ static ddsc_status change_open_set(plan_index *x, const measures *added, int64_t
     return status;
 }
 
-/* ---- another open set ---- */
+/* ---- opening the changed set ---- */
 
-/* Creates the changed set: the kept items, followed by the new ones, with ascending points. */
+/* Creates the changed set: the remaining items, followed by the new ones, with sorted points. */
 static ddsc_status join_sets(plan_index *x, measures **out, const measures *added, int64_t n_kept,
                              const int64_t *kept)
 {
@@ -191,7 +188,8 @@ done:
     return status;
 }
 
-/* Creates the lists of the kept items without removed ones, or empty lists if the frame changes. */
+/* Creates the neighbor lists of the remaining items without the removed ones. If the frame changes,
+ * all lists are empty. */
 static ddsc_status keep_lists(plan_index *x, const search_update *from, ddsc_graph **out,
                               int64_t n_kept, const int32_t *place, bool same_frame)
 {
@@ -251,8 +249,8 @@ done:
 
 /* ---- changes ---- */
 
-/* place[i] becomes the new number of item i, or -1 if it is removed. kept receives the slots of the
- * other items. */
+/* Sets place[i] to the new number of item i, or to -1 if it is removed. Writes the slots of the
+ * remaining items to `kept`. */
 static ddsc_status index_choose_kept(const plan_index *x, int32_t *place, int64_t *kept,
                                      int64_t n_removed, const int64_t *removed)
 {

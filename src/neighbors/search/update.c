@@ -1,17 +1,18 @@
-/* Updates the exact tau-NN graph after items have been added or removed. The result is equal to that of
- * a search over all items, byte for byte.
+/* Updates the exact tau-NN graph after items have been added or removed. The result is
+ * byte-identical to that of a search over all items.
  *
- * A list is complete if every item outside it is farther away. The lists of kept items that lost no
- * neighbor are complete. All other lists are open. An open list is searched as in query.c. A new item
- * must also be offered to the items with complete lists (it is pushed): it is solved for each of them
- * whose limit its bound does not exceed.
+ * A neighbor list is complete if every item outside it is farther away. The lists of remaining
+ * items that lost no neighbor are complete. All other lists are open. Open lists are searched as in
+ * query.c. A new item must also be offered ("pushed") to the items with complete lists: a pair is
+ * solved if its bound does not exceed the limit of the complete list.
  *
- * The items of both kinds are processed in blocks. Within a block, an item changes only its own list,
- * and the values for other lists are offered at the end of the block. The graph and the number of
- * solves are therefore the same for any number of threads. A pair of open items may be solved twice.
+ * Items that are searched or pushed are processed in blocks. Within a block, an item changes only
+ * its own list, and the values for other lists are offered at the end of the block. The graph and
+ * the number of solves are therefore the same for any number of threads. A pair of open items may
+ * be solved twice.
  *
- * The cost is one pass of first bounds per item of either kind, and the bounds and solves that its
- * search needs. Metrics without bounds compute all pairs of open items. */
+ * Each such item costs one pass of first bounds, plus the bounds and solves that its search needs.
+ * Metrics without bounds compute all pairs of such items. */
 #include "neighbors/search/update.h"
 #include "neighbors/search/query.h"
 #include "neighbors/search/tuning.h"
@@ -42,7 +43,7 @@ static bool find_listed(const search_update *u, int64_t item, int64_t other, dou
     return false;
 }
 
-/* Looks up the value in lists that do not change within the block. */
+/* Looks up the value of a pair in the lists that do not change within the block. */
 static bool find_known(const search_update *u, int64_t item, int64_t other, double *d2)
 {
     return (!u->is_open[other] && find_listed(u, other, item, d2)) ||
@@ -60,8 +61,8 @@ static ddsc_status offer_later(search_update *u, int64_t item, int64_t other, do
     return DDSC_OK;
 }
 
-/* Computes the value of a pair, adds it to the list of the item if that is open, and offers it to the
- * other one. */
+/* Computes the value of a pair, adds it to the list of `item` if that list is open, and offers it
+ * to `other`. */
 static ddsc_status solve_for(search_update *u, int64_t item, int64_t other, int worker)
 {
     double d2;
@@ -72,8 +73,8 @@ static ddsc_status solve_for(search_update *u, int64_t item, int64_t other, int 
     return offer_later(u, other, item, d2, worker);
 }
 
-/* Offers an item to the items with complete lists that may admit it. Bounds are divided by the scale
- * of the candidate, but limits apply to values that are divided by the scale of the item. */
+/* Offers an item to every complete list that may admit it. Bounds are divided by the scale of the
+ * candidate, but limits apply to values that are divided by the scale of the item. */
 static ddsc_status offer_to_complete(search_update *u, int64_t item, query_entry *rest, int64_t n,
                                      int worker)
 {
@@ -144,7 +145,7 @@ static ddsc_status update_range(void *arg, int64_t begin, int64_t end, int worke
             pair_tile t = {row, row + 1, j0, BASE_MIN(u->n, j0 + first->side), NULL};
             prefilter_tile(first, &t, low + j0, u->n + first->side, worker);
         }
-        low[row] = 0; /* the item itself, whose bound may be undefined */
+        low[row] = 0; /* the row of the item itself: its bound may be undefined */
         pairs_count_bounds(u->p, BOUND_FIRST, u->n - 1, worker);
         CHECK(update_item(u, item, low, worker));
     }
@@ -181,44 +182,48 @@ static ddsc_status by_bounds(search_update *u)
     return DDSC_OK;
 }
 
-/* ---- without bounds: no slot is empty, and no scales are used ---- */
+/* ---- without bounds: no empty slots ---- */
+
+static void offer_both(search_update *u, int64_t i, int64_t j, double d2)
+{
+    offer_once(&u->near, i, j, d2);
+    offer_once(&u->near, j, i, d2);
+}
 
 static void offer_tile(void *arg, const pair_tile *t, const double *d2, int64_t ld)
 {
-    search_update *u = arg;
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = BASE_MAX(i + 1, t->j0); j < t->j1; j++)
-            if (tile_wants(t, i, j)) {
-                double value = d2[(i - t->i0) * ld + (j - t->j0)];
-                offer_once(&u->near, i, j, value);
-                offer_once(&u->near, j, i, value);
-            }
+            if (tile_wants(t, i, j))
+                offer_both(arg, i, j, d2[(i - t->i0) * ld + (j - t->j0)]);
 }
 
-/* Computes the pairs of kept items with earlier kept items of which at least one lost a
- * neighbor. */
+/* Computes all pairs of remaining items in which at least one item is searched or pushed. */
 static ddsc_status refill_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     search_update *u = arg;
-    for (int64_t j = u->begin + begin; j < u->begin + end; j++)
-        for (int64_t k = 0; u->is_open[j] ? k < j : k < u->n_work && u->work[k] < j; k++) {
-            int64_t i = u->is_open[j] ? k : u->work[k];
+    for (int64_t j = u->begin + begin; j < u->begin + end; j++) {
+        bool all = u->is_open[j] || u->pushes[j];
+        for (int64_t k = 0; all ? k < j : k < u->n_work && u->work[k] < j; k++) {
+            int64_t i = all ? k : u->work[k];
             double d2;
             CHECK(compute_pair(u, i, j, &d2, worker));
-            offer_once(&u->near, i, j, d2);
-            offer_once(&u->near, j, i, d2);
+            offer_both(u, i, j, d2);
         }
+    }
     return DDSC_OK;
 }
 
-/* Computes all pairs with new items tile by tile, and then the pairs of kept items one by one. */
+/* Computes all pairs with new items tile by tile, and then those of remaining items one by one. If
+ * many remaining items are searched or pushed, computes all pairs of the set tile by tile. */
 static ddsc_status by_values(search_update *u)
 {
-    pair_choice choice = {.i_end = u->n, .j_begin = u->first, .sample = 1};
-    int64_t strip = pairs_strip(u->p);
-    if (u->n > u->first)
+    int64_t strip = pairs_strip(u->p), n_refilled = u->n_work - (u->n - u->first);
+    bool all = n_refilled * REFILL_SHARE > u->first;
+    pair_choice choice = {.i_end = u->n, .j_begin = all ? 0 : u->first, .sample = 1};
+    if (all || u->n > u->first)
         CHECK(pairs_walk(u->p, &choice, offer_tile, u));
-    if (u->n_open == u->n - u->first)
+    if (all || n_refilled == 0)
         return DDSC_OK;
     progress_begin(u->p->ctx, "neighbors", u->first);
     for (u->begin = 0; u->begin < u->first; u->begin += strip) {
@@ -231,7 +236,7 @@ static ddsc_status by_values(search_update *u)
     return DDSC_OK;
 }
 
-/* ---- lists ---- */
+/* ---- neighbor lists ---- */
 
 ddsc_status search_update_create(pairs *p, search_update *u, int64_t tau, int64_t room)
 {
@@ -270,7 +275,8 @@ void search_update_take(search_update *u, const ddsc_graph *kept, int64_t n)
     }
 }
 
-/* Removes the empty slots from a list. An entry is read before its position is written. */
+/* Removes the items in empty slots from a list. Each entry is read before its position is
+ * overwritten. */
 static bool drop_gone(search_update *u, int64_t item)
 {
     nearest *near = &u->near;
@@ -301,8 +307,9 @@ void search_update_remove(search_update *u, int64_t n, const int64_t *slot)
             u->is_open[i] = 1;
 }
 
-/* Returns true if an entry of a full list may now be farther away than an item outside the list. Keys of
- * items outside were at least `limit`, and those that decreased are pushed. */
+/* Returns true if an entry of a full list may now be farther away than an item outside the list.
+ * The keys of items outside the list were at least `limit`, and items whose key decreased are
+ * pushed. */
 static bool is_overtaken(const search_update *u, const local_scales *by, int64_t item, double limit,
                          int32_t last)
 {
@@ -316,7 +323,8 @@ static bool is_overtaken(const search_update *u, const local_scales *by, int64_t
     return false;
 }
 
-/* Restores the heap after its order changed. An entry is read before its position is written. */
+/* Restores the heap after its order changed. Each entry is read before its position is
+ * overwritten. */
 static void order_again(nearest *near, int64_t item)
 {
     int64_t at = item * near->tau, n = near->count[item];
