@@ -518,12 +518,13 @@ typedef struct ddsc_compress_report {
     int64_t n_before, n_after; /* total number of support points of all items, before and after */
     /* upper bounds on the exact W2 between an item and its compressed form */
     double mean_w2, max_w2;
-    /* Accuracy of the distances after compression. The caller measures it on the n_pairs pairs of
-     * n_items items and sets these fields for ddsc_report_origin; 0: not measured. error_median and
-     * error_95 are quantiles of the relative change of D, and kept is the fraction of the n_near
-     * nearest neighbors that do not change. */
+    /* Accuracy of the distances after compression, as measured by ddsc_measures_compress_for on the
+     * n_pairs pairs of n_items items; 0: not measured. error_median and error_95 are quantiles of
+     * the relative change of D, and kept is the fraction of the n_near nearest neighbors that do
+     * not change. */
     int64_t n_items, n_pairs, n_near;
     double error_median, error_95, kept;
+    int64_t n_points; /* maximum number of points of an item; 0: nothing was merged */
 } ddsc_compress_report;
 
 #define ddsc_compress_report_init(report) \
@@ -1089,6 +1090,16 @@ DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, unsigned flags);
+
+/* Compresses a set as ddsc_measures_compress does, and measures how the distances of a metric
+ * change on the pairs of up to 24 items. If m is 0, the function chooses the smallest of 256, 128,
+ * 64, 32 and 16 points that preserves the fraction `keep` (0 < keep <= 1) of the nearest neighbors
+ * of these items, or else the number that preserves the largest fraction. If these items have fewer
+ * than 32 points on average, or the set has fewer than 3 items, nothing is merged: *merged is NULL,
+ * and n_points of the report is 0. `report` and `settings` may be NULL. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_compress_for(
+    ddsc_context *context, ddsc_measures **merged, ddsc_compress_report *report,
+    const ddsc_measures *measures, const ddsc_metric_settings *settings, int64_t m, double keep);
 
 /* Computes the LOT embedding of the items. Free *out (n_items x *n_columns, row-major) with
  * ddsc_release. */
@@ -2118,9 +2129,8 @@ typedef struct ddsc_update ddsc_update;
 /* Computes the clustering of a changed set: the items of the model without the removed ones,
  * followed by the added ones. The result equals that of ddsc_cluster_run for this set with `like`,
  * except for the numbers of the clusters. Only the neighbor lists that the change affects are
- * recomputed. All lists are recomputed if the graph uses rescaled distances, a sample or an
- * approximate search, if K is a range, or if the set is small. The resulting graph is the same in
- * all cases.
+ * recomputed. All lists are recomputed if the graph uses a sample or an approximate search, if K is
+ * a range, or if the set is small. The resulting graph is the same in all cases.
  *
  * Clusters keep their number (ddsc_identity_run with keep_numbers = 0). A number that is no longer
  * in use belongs to an empty cluster of the result.
