@@ -23,10 +23,11 @@
  * pointer to NULL; the public function stores the new object only when it is complete. */
 ddsc_status ctx_enter(ddsc_context *ctx);
 ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
-/* Creates a context for a computation that is not part of the result, such as one on a subset of the
- * items. It has the seed, the allocator, the threads and the remaining memory of ctx, and is
- * canceled with it. It has no warnings, progress, device, resume folder or team. If `status` is an
- * error, closing the context moves its message to the current call of ctx. */
+/* Creates a context for a computation that is not part of the result, such as one on a subset of
+ * the items. The new context has the seed, the allocator, the threads and the remaining memory of
+ * ctx, and is canceled together with ctx. It issues no warnings and has no progress, device, resume
+ * folder or team. If `status` is an error, closing the new context moves its message to the current
+ * call of ctx. */
 ddsc_status ctx_create_quiet(ddsc_context **quiet, ddsc_context *ctx);
 void ctx_close_quiet(ddsc_context *ctx, ddsc_context *quiet, ddsc_status status);
 /* Keeps the state of the current call (message, details, notes) while that call makes further
@@ -68,8 +69,7 @@ const char *ctx_take_message(ddsc_context *ctx);
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Returns the distinct paths that stages took in all calls before the current one, since the
- * context was created. */
+/* Returns the distinct paths that stages took in all calls before the current one. */
 typedef struct ctx_step {
     char stage[32], path[64], why[160];
 } ctx_step;
@@ -249,8 +249,8 @@ int parallel_width(const ddsc_context *ctx);
  * nested. */
 ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);
 
-/* Make BLAS single-threaded in this thread, and restore its number of threads. The results of
- * OpenBLAS depend on this number. */
+/* Make BLAS single-threaded in this thread, and restore the number of BLAS threads, on which the
+ * results of OpenBLAS depend. */
 int serial_begin(void);
 void serial_end(int saved);
 

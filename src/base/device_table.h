@@ -49,7 +49,7 @@ typedef struct device_grid {
      * n_start is the number of levels before a tight bound is evaluated for the first time, and the
      * number of levels of a bound from a few iterations. */
     int n_levels, n_start, n_pair;
-    const double *epsilon; /* n_levels, each half of the previous one */
+    const double *epsilon; /* n_levels values, each half of the previous value */
     const float *self;     /* n_levels x entries: scalings of an item with itself */
     /* Fractions of the requested value below which the computation of a bound is abandoned.
      * There are n_pair fractions for the levels of a dual bound (negative: no value is computed
@@ -70,14 +70,14 @@ typedef struct device_points {
 /* Settings of entropic transport, for items with arbitrary points or on a grid. See
  * distance/sinkhorn/pace.c. */
 typedef struct device_rule {
-    double epsilon;   /* in squared lengths of the points */
+    double epsilon;   /* in squared units of the coordinates */
     double tolerance; /* limit for the sum of the marginal errors */
     int64_t max_iterations;
     int sharp; /* nonzero if the sharp value is also requested */
 } device_rule;
 
 typedef struct device_scaled {
-    double regularized, sharp; /* in squared lengths of the points */
+    double regularized, sharp; /* in squared units of the coordinates */
     double marginal_error;
     int64_t iterations; /* 0 if the pair was not solved and the CPU must solve it */
 } device_scaled;
@@ -145,10 +145,10 @@ typedef struct device_table {
 
     /* Uploads a square matrix M, which replaces any previous one and need not outlive the call. */
     int (*load_sparse)(void *state, const device_sparse *m, char *why);
-    /* Computes y = T_degree of x, both n x width by rows and not overlapping. T_0 = x, T_1 = scale
-     * (M - shift) x, and T_d = 2 scale (M - shift) T_(d - 1) - T_(d - 2). Values are doubles, the
-     * entries of a row are added in order, and each operation is rounded to nearest. The result is
-     * bit-identical to that of operator_step (numeric/graph/operator.c). */
+    /* Computes y = T_degree x. x and y are n x width, stored by rows, and must not overlap. T_0 =
+     * x, T_1 = scale (M - shift) x, and T_d = 2 scale (M - shift) T_(d - 1) - T_(d - 2). Values are
+     * doubles, the entries of a row are added in order, and each operation is rounded to nearest.
+     * The result is bit-identical to that of operator_step (numeric/graph/operator.c). */
     int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
                   const double *x, double *y, char *why);
     /* Computes key[k], the lower bound on D^2 from the loaded frames for items pair[2 k] and

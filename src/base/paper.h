@@ -1,5 +1,5 @@
-/* A table of the settings of the paper's algorithms. Every settings struct with a field `paper` is
- * passed to paper_apply when it is copied from the caller. */
+/* A table of the settings of the paper's algorithms. When a settings struct with a field `paper` is
+ * copied from the caller, it is passed to paper_apply. */
 #ifndef DDSC_BASE_PAPER_H
 #define DDSC_BASE_PAPER_H
 

@@ -97,7 +97,7 @@ SIMD_INLINE double simd_highest(simd_f64 x)
     return high;
 }
 
-/* The same operations for four doubles, used to combine sums over eight lanes. */
+/* Operations on four doubles, used to combine sums over eight lanes. */
 SIMD_INLINE simd_f64x4 simd_all4(double x)
 {
     return (simd_f64x4){x, x, x, x};

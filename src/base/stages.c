@@ -9,8 +9,8 @@
 #include "base/context.h"
 
 static const char OTHER[] = "other";
-/* A process older than this when it creates its context is assumed to have run another program
- * before (exec from a shell). */
+/* A process that is older than this when it creates a context is assumed to have run another
+ * program before (exec from a shell). */
 static const double LONG_START_S = 10;
 
 static double cpu_seconds(void)

@@ -71,8 +71,8 @@ static ddsc_status block_take(ddsc_context *ctx, team_block *b)
     return status;
 }
 
-/* Makes the call fail on all ranks if one rank is out of memory. Otherwise the other ranks would
- * wait for it. */
+/* Makes the call fail on all ranks if one rank is out of memory. Without this, the other ranks
+ * would wait for that rank. */
 static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
 {
     double failed = status < 0;

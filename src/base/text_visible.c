@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 
-/* Returns true for characters that are printed unchanged, which include line ends and tabs.
- * U+0080 to U+009F are control characters; the others listed here change the text direction or
+/* Returns true for characters that are printed unchanged, which include line ends and tabs. U+0080
+ * to U+009F are control characters; the other characters excluded here change the text direction or
  * end a line. */
 static bool is_harmless(int64_t c)
 {

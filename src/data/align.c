@@ -2,9 +2,10 @@
  * rotation.
  *
  * If a set is on a grid, the transformed set is on a grid too. The mass of a moved point is divided
- * among the corners of its cell in the proportions that preserve its mean. With f the fractional
- * position within the cell, this moves an item by W2^2 <= sum of f (1 - f) step^2 over its
- * coordinates, which is at most a quarter of a squared step per coordinate. */
+ * among the corners of its cell in the proportions that preserve its mean. If f is the fractional
+ * position within the cell, the squared W2 distance between the item before and after is at most
+ * the sum over its coordinates of f (1 - f) step^2, that is, at most a quarter of a squared step
+ * per coordinate. */
 #include "data/recipe.h"
 
 #include <math.h>

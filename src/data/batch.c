@@ -110,7 +110,7 @@ static ddsc_status find_numbers(ddsc_context *ctx, const measures_recipe *r, con
 typedef struct splitting {
     const double *batch; /* batch of each item */
     int32_t *order;      /* items by batch */
-    int32_t *mark, *to;  /* for each old row: the last batch that used it, and its new row */
+    int32_t *mark, *to;  /* for each old row: the last batch that used the row, and the new row */
     int64_t *from;       /* old row of each new row */
     double *support;
 } splitting;

@@ -13,8 +13,8 @@ static ddsc_status check_arrays(ddsc_context *ctx, int64_t n, int64_t v, int64_t
                         "are not valid",
                         (long long)n, (long long)v, (long long)d);
     if (on_empty != DDSC_EMPTY_ERROR && on_empty != DDSC_EMPTY_DROP)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "on_empty is %d; it must be one of ddsc_on_empty",
-                        (int)on_empty);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "on_empty is %d; it must be a value of ddsc_on_empty", (int)on_empty);
     return DDSC_OK;
 }
 

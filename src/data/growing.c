@@ -1,5 +1,5 @@
-/* A set with spare capacity for more items. Backends size their arrays by this capacity, so an
- * appended item costs only its own preparation.
+/* A set with spare capacity for more items. Backends size their arrays by this capacity, so
+ * appending an item only takes the preparation of that item.
  *
  * The set starts as a copy of an ordered set. If all points of an appended item have rows in the
  * support table, the item uses these rows, which must ascend. If none of its points has a row, the
@@ -67,8 +67,8 @@ static void fill_cell(const measures *m, int64_t cell, double *x)
 }
 
 /* Creates a row for every cell of the grid, so that appended items may use cells that no item uses
- * yet. The rows still ascend. Does nothing if two rows are in the same cell, which the tolerance of
- * grids permits. */
+ * yet. The rows still ascend. Does nothing if two rows are in the same cell, which is possible
+ * because points may deviate slightly from a grid. */
 static ddsc_status complete_grid(ddsc_context *ctx, measures *to)
 {
     ddsc_status status = DDSC_OK;

@@ -101,7 +101,7 @@ typedef enum frame_kind {
     FRAME_GRID,         /* w2, sinkhorn, mmd: along the axes of a grid */
     FRAME_DENSE,        /* w2: the solver starts from dense kernels */
     FRAME_FIELD,        /* mmd: a field on the support, for all items at once */
-    FRAME_FIELD_STRIPS, /* mmd: the same for one block of items at a time */
+    FRAME_FIELD_STRIPS, /* mmd: a field on the support, for one block of items at a time */
     FRAME_GRID_STRIPS,  /* mmd: along the axes of a grid, for one block of items at a time */
     FRAME_KINDS
 } frame_kind;
@@ -111,9 +111,9 @@ typedef struct pair_frame {
     double unit, spread, step[2]; /* unit of length, mean trace of the covariances, grid steps */
 } pair_frame;
 
-/* The names in a set and in its raw parts. Both structs contain them as the member `names`, which
- * can be copied as a whole, and as separate members. MEASURES_NAMES is a macro because in C a named
- * struct type cannot be an unnamed member. */
+/* The names in a set and in its raw parts. Both structs contain the names as the member `names`,
+ * which can be copied as a whole, and as separate members. MEASURES_NAMES is a macro because in C a
+ * named struct type cannot be an unnamed member. */
 #define MEASURES_NAMES                                                                           \
     int32_t *label;   /* n_rows or NULL */                                                       \
     char *id_text;    /* packed ids, or NULL: row numbers */                                     \

@@ -55,8 +55,8 @@ static void list_model(team_arrays *a, void *object)
     list_doubles(a, &m->mixture.share, m->mixture.k);
 }
 
-/* Copies the struct of the first rank without its sets. *reference is set to true if the model
- * has a LOT reference. */
+/* Copies the struct of the first rank without the sets that it points to. *reference is set to true
+ * if the model has a LOT reference. */
 static ddsc_status copy_model(ddsc_context *ctx, ddsc_model **model, bool *reference)
 {
     ddsc_model *m = *model;
@@ -131,8 +131,8 @@ static bool labels_within(const int32_t *label, int64_t n, int64_t k)
     return true;
 }
 
-/* Checks that the numbers in the metric settings are finite and in range. The code that uses the
- * metric checks other rules. */
+/* Checks that the numbers in the metric settings are finite and in range. The metric itself checks
+ * the other rules. */
 static bool metric_within(const ddsc_metric_settings *set)
 {
     bool kernel = set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY;
@@ -158,8 +158,8 @@ static bool rows_within(const double *row, int64_t n, int64_t width, double leas
     return any;
 }
 
-/* Checks the eigenvalues of a normalized affinity matrix: the first one is 1, and they are in
- * decreasing order. */
+/* Checks the eigenvalues of a normalized affinity matrix: the first is at least 0.5, and the values
+ * are in [-1, 1] and in decreasing order, up to rounding. */
 static bool eigenvalues_within(const double *value, int64_t n)
 {
     for (int64_t k = 1; k < n; k++)
@@ -205,8 +205,8 @@ static bool fresh_within(const ddsc_model *m)
     return true;
 }
 
-/* Checks the ranges of the run's settings. The code that uses the frame checks that it matches the
- * items. */
+/* Checks the ranges of the run's settings. Whether the frame matches the items is checked later,
+ * when the frame is used. */
 static bool run_within(const model_run *run)
 {
     const pair_frame *f = &run->frame;

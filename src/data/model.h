@@ -59,7 +59,7 @@ struct ddsc_model {
     double *scale;        /* n: s_i of local scaling */
     double least_scale;   /* lower limit of the scales */
     double *reach;        /* n: largest D^2 to a neighbor; MODEL_REACH_MOST if any is unknown */
-    double *hub_scale;    /* n: neighbors are chosen by D^2 divided by this; NULL: by plain D^2 */
+    double *hub_scale; /* n: divisors of D^2 when neighbors are chosen; NULL: D^2 is not divided */
     int64_t n_centers;
     double *center; /* n_centers x width */
     int32_t *center_label;

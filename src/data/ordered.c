@@ -1,7 +1,7 @@
 /* Copies a set and sorts the rows of its support table by their coordinates.
  *
  * In other sets, rows are numbered by their first use, so the order of an item's points depends on
- * the items before it. In an ordered set, it depends only on the item. */
+ * the items before it. In an ordered set, this order depends only on the item. */
 #include <string.h>
 
 #include "base/workspace.h"

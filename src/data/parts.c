@@ -79,7 +79,7 @@ static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, 
                         "%s: offsets end with %lld but there are %lld entries", where,
                         (long long)p->offset[p->n], (long long)p->nnz);
     if (!p->index && p->nnz != p->v)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %lld points but %lld weights", where,
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: there are %lld points but %lld weights", where,
                         (long long)p->v, (long long)p->nnz);
     return DDSC_OK;
 }

@@ -35,7 +35,7 @@ typedef struct document_reader {
 
 /* ---- columns ---- */
 
-/* Finds the index of a column, or -1. It is an error if two columns have this name. */
+/* Finds the index of a column, or -1. Two columns with this name are an error. */
 static ddsc_status find_column(document_reader *r, const char *name, size_t n, int64_t *found)
 {
     char quoted[QUOTE_TEXT];

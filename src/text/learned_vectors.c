@@ -22,7 +22,7 @@ typedef struct own_job {
     int64_t *at;       /* per word: start of its documents */
     int32_t *document; /* documents of each word, ascending */
     double total;
-    int32_t **count; /* per worker: number of documents shared with each word */
+    int32_t **count; /* per worker: number of documents that a word shares with each other word */
     int64_t *offset; /* number of entries in each row; later the start of each row */
     sparse m;
 } own_job;

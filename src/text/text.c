@@ -272,8 +272,8 @@ static ddsc_status build(text_job *j, measures **out)
 {
     int64_t n_documents = j->given ? j->parts.words.n_documents : j->docs.words.n;
     CHECK(name_points(j));
-    /* New documents are compared with earlier ones, so words that occur only once among them also
-     * count. */
+    /* New documents are compared with earlier documents, so words that occur in only one new
+     * document also count. */
     CHECK(words_count(j->ctx, &j->parts.counts, &j->docs.words, j->given ? 1 : WORDS_DF_LEAST));
     CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, n_documents, j->set));
     find_empty(j);

@@ -1,7 +1,7 @@
 /* Converts documents to distributions. A document consists of the words that have a vector,
  * weighted by their frequency in the document and their rarity in the set. Documents are tokenized
- * as they are read, and only the vectors of words that occur are stored. Memory use is O(distinct
- * words x dim + entries). As in io, input is treated as untrusted. */
+ * as they are read, and only vectors of words that occur in documents are stored. Memory use is
+ * O(distinct words x dim + entries). As in io, input is treated as untrusted. */
 #ifndef DDSC_TEXT_TEXT_H
 #define DDSC_TEXT_TEXT_H
 
@@ -69,8 +69,8 @@ void lemmas_free(ddsc_context *ctx, lemma_table *l);
 /* A word and the word that follows it. */
 typedef struct word_pair {
     uint64_t key;    /* numbers of both words; 0: free slot */
-    int32_t n;       /* documents in which they are adjacent */
-    uint32_t latest; /* last of these documents, plus 1 */
+    int32_t n;       /* number of documents in which the two words are adjacent */
+    uint32_t latest; /* index of the last of these documents, plus 1 */
 } word_pair;
 
 typedef struct word_pairs {

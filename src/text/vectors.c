@@ -89,7 +89,7 @@ static ddsc_status fail_number(vector_reader *r, const char *word, size_t n_word
                             number_parse(copy, &value) ? "finite " : "");
 }
 
-/* Returns the start of the last `dim` fields, or NULL if there are fewer. */
+/* Returns the start of the last `dim` fields, or NULL if there are fewer fields. */
 static char *last_fields(char *line, char *end, int64_t dim)
 {
     for (int64_t k = 0;; k++) {

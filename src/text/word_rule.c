@@ -367,9 +367,9 @@ static int64_t write_pairs(word_writer *w, const char_text *t, int64_t k)
 ddsc_status token_reader_split_words(ddsc_context *ctx, token_reader *t, const char *text)
 {
     int64_t bytes = (int64_t)strlen(text);
-    /* A pair of 3-byte characters has 7 bytes, and "u.s" becomes "u.s. ". A character with a space
-     * after it needs at most 3 times the bytes of the character, because an invalid byte becomes
-     * two bytes. */
+    /* A pair of 3-byte characters needs 7 bytes with the space, and "u.s" becomes "u.s. ". A
+     * character with a space after it needs at most 3 times the bytes of the character, because an
+     * invalid byte becomes two bytes. */
     CHECK(MEM_RESERVE(ctx, t->folded, &t->room, 3 * bytes + 8));
     CHECK(MEM_RESERVE(ctx, t->code, &t->code_room, bytes + 1));
     char_text c = {.code = t->code, .n = decode_text(t->code, text)};

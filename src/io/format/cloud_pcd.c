@@ -160,8 +160,8 @@ static ddsc_status pcd_bytes(pcd *p)
 }
 
 /* Decompresses LZF. After a control byte c < 32, c + 1 literal bytes follow. Any other control
- * sequence repeats earlier output and contains its length and its 13-bit backward distance. Returns
- * false unless the output has exactly n_out bytes. */
+ * sequence repeats earlier output, and contains the length of the repeated output and its 13-bit
+ * backward distance. Returns false unless the output has exactly n_out bytes. */
 static bool unpack_lzf(unsigned char *out, int64_t n_out, const unsigned char *in, int64_t n_in)
 {
     int64_t at = 0;

@@ -282,8 +282,8 @@ static ddsc_status read_rows(reader *r, const ddsc_read_settings *set)
 /* ---- choice of the coordinate columns, after all rows have been read ---- */
 
 /* Fails if the first value of a column is not a number but most other values are, because the
- * column is then probably not text and its first value is wrong. Also fails if a numeric column has
- * missing values. */
+ * column then probably contains numbers and its first value is wrong. Also fails if a numeric
+ * column has missing values. */
 static ddsc_status check_column(reader *r, const table_column *k)
 {
     const char *name = table_name(&r->c, k->at);

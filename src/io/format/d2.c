@@ -116,7 +116,7 @@ static ddsc_status read_points(d2_file *f, d2_tokens *t, const d2_record *r)
 }
 
 /* Returns the table that a record refers to: the table of its phase, or the only table. Returns
- * NULL if there is none or if its dimension does not match. */
+ * NULL if there is no such table or if its dimension does not match. */
 static const d2_table *table_of(const d2_file *f, int64_t record, int64_t dim, int phases)
 {
     int n_there = 0;

@@ -109,7 +109,7 @@ typedef enum cloud_kind { CLOUD_NONE, CLOUD_ROWS, CLOUD_PLY, CLOUD_OFF, CLOUD_PC
 /* Recognizes ply, off and pcd from their first bytes. */
 cloud_kind io_sniff_cloud(const unsigned char *head, size_t n);
 /* Returns true for rows of bare numbers, one point per row. If `path` is not NULL, its extension
- * decides. Otherwise, the content decides: several lines must have the same number of numbers, at
+ * decides. Otherwise, the content decides: several lines must contain equally many numbers, at
  * least two. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path);
 
@@ -197,7 +197,8 @@ void npz_writer_close(npz_writer *z);
  * without 4 GiB of data. */
 void npz_writer_set_limit32(npz_writer *z, int64_t limit);
 
-/* Reads only the words from an npz file of a set or a model. If there are none, out->n is 0. */
+/* Reads only the words from an npz file of a set or a model. If the file contains no words, out->n
+ * is 0. */
 ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s);
 
 /* ---- the model of a clustering ---- */

@@ -160,8 +160,8 @@ typedef struct constant_column {
         any; /* varies: the rows of some item have different texts; any: some text is not empty */
 } constant_column;
 
-/* Compares a text with the first one of its item. Items are numbered in the order of their first
- * rows. If the texts differ, fails without a message, which stops the reader. */
+/* Compares a text with the first text of the same item. Items are numbered in the order of their
+ * first rows. If the texts differ, fails without a message, which stops the reader. */
 static ddsc_status compare_row_text(void *arg, int64_t row, const char *text, size_t n)
 {
     constant_column *c = arg;

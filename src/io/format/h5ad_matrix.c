@@ -348,8 +348,8 @@ done:
     return status;
 }
 
-/* Returns the size of the machine's memory. If a dense copy of a sparse matrix exceeded it, the
- * process would be killed while filling the copy. */
+/* Returns the size of the machine's memory. If a dense copy of a sparse matrix exceeded this size,
+ * the process would be killed while filling the copy. */
 static int64_t memory_size(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

@@ -121,9 +121,9 @@ static bool is_integer(const char *text)
     return number_parse_integer(text, &value);
 }
 
-/* Reads the first line. If it has several columns, it is a header, and the labels are in the column
- * `label` or, if there is none, in the last column. A single column has a header if its first line
- * is "label" or the only line that is not an integer. */
+/* Reads the first line. If this line has several columns, it is a header, and the labels are in the
+ * column `label` or, if there is none, in the last column. A single column has a header if its
+ * first line is "label" or the only line that is not an integer. */
 static ddsc_status take_first(column_reader *r)
 {
     int64_t found = -1;
@@ -313,8 +313,8 @@ static ddsc_status join_by_order(ddsc_context *ctx, const measures_parts *labels
     return DDSC_OK;
 }
 
-/* For each target id, finds its row in the file, or -1. If an id occurs twice on one side, sets
- * *twice to it. */
+/* For each target id, finds its row in the file, or -1. If an id occurs twice in the file or among
+ * the targets, sets *twice to this id. */
 static ddsc_status match_ids(ddsc_context *ctx, int64_t *row, const char **twice, bool *twice_here,
                              const measures_parts *labels, const label_target *to)
 {
@@ -350,7 +350,7 @@ done:
     return status;
 }
 
-/* Returns the first id that occurs on only one side, or NULL. */
+/* Returns the first id that occurs only in the file or only among the targets, or NULL. */
 static const char *first_alone(bool *missing_here, const int64_t *row, const measures_parts *labels,
                                const label_target *to, bool *used)
 {

@@ -199,10 +199,10 @@ typedef struct gathering {
     file_list files;
     const char *where; /* name of the whole input, for messages */
     measures_parts level[LEVELS], parts;
-    measures_texts coordinates; /* names from the first file that names coordinates */
+    measures_texts coordinates; /* coordinate names, from the first file with names */
     const char *named;
     formats_seen seen;
-    bool several; /* true for several files or a folder */
+    bool several; /* true if the input is several files or a folder */
     bool singles; /* true if each file contains one item without an id */
 } gathering;
 
@@ -216,7 +216,7 @@ static const char *class_of(const gathering *g, int64_t i)
     return g->files.folder.text + g->files.folder.at[i];
 }
 
-/* Checks that the coordinates have the same names in all files that name them. */
+/* Checks that all files with coordinate names have the same ones. */
 static ddsc_status check_coordinates(gathering *g, const measures_texts *here, const char *path)
 {
     const measures_texts *there = &g->coordinates;

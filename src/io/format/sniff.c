@@ -84,8 +84,8 @@ static int64_t count_numbers(const unsigned char *at, const unsigned char *end, 
     return n;
 }
 
-/* If the extension is xyz, pts or txt, commas and semicolons also separate numbers. If the first
- * line has a single number, it may be the number of points. */
+/* If the extension is xyz, pts or txt, commas and semicolons also separate numbers. A single number
+ * in the first line may be the number of points. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path)
 {
     bool sure = path && (files_has_ending(path, "xyz") || files_has_ending(path, "pts"));

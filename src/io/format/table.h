@@ -10,7 +10,7 @@ typedef enum column_kind { COLUMN_OPEN, COLUMN_NUMBER, COLUMN_TEXT } column_kind
 
 typedef struct table_column {
     int64_t at;   /* index of the column in the file */
-    bool by_name; /* true if it was requested by its full name, so that text in it is an error */
+    bool by_name; /* true if requested by its full name, so that text in the column is an error */
     column_kind kind;
     int64_t n_numbers, n_texts, n_missing; /* number of rows with each kind of value */
     /* line and content of the first text; line of the first missing value */

@@ -262,7 +262,8 @@ static ddsc_status fixed_texts(h5_array *a, hid_t type, size_t size, int64_t beg
         status = h5_fail(a->f, "damaged HDF5 data in", a->path);
     h5_end(turn);
     for (int64_t k = 0; k < n && status >= 0; k++) {
-        char *one = text + (size_t)k * size; /* one byte more than in the file, for the NUL */
+        char *one =
+            text + (size_t)k * size; /* each text has one byte more than in the file, for the NUL */
         status = give_text(a, begin + k, one, strlen(one), fn, arg);
     }
 done:

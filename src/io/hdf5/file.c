@@ -36,7 +36,7 @@ void h5_end(h5_turn turn)
     spin_unlock(&turn_lock);
 }
 
-/* Copies the description of an error record. The last record visited is the innermost one, so its
+/* Copies the description of an error record. The innermost record is visited last, so its
  * description remains. */
 static herr_t keep_reason(unsigned n, const H5E_error2_t *error, void *out)
 {

@@ -18,7 +18,8 @@ typedef struct h5_file {
     int64_t id, size, text_bytes; /* text_bytes: size of the texts read so far */
     unsigned char *image;         /* copy of a source that can be read only once */
     h5_exchange *exchange;        /* memory shared with the child */
-    int child, socket, handle;    /* child process (0: libhdf5 runs here), socket to it, pidfd */
+    int child, socket,
+        handle; /* child process (0: none), socket to the child, pidfd of the child */
     bool busy,
         ended; /* busy: the child has not replied; ended: the child's process id is no longer valid */
 } h5_file;

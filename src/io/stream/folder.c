@@ -321,8 +321,7 @@ static ddsc_status limit_files(const io_folder *f)
 
 /* ---- finishing ---- */
 
-/* Renames the stage to a target that does not exist. If the rename cannot be synced, it is
- * undone. */
+/* Renames the stage to a target that does not exist. If syncing fails, the rename is undone. */
 static ddsc_status put_new(io_folder *f)
 {
     chmod(f->stage, f->mode);
@@ -343,8 +342,8 @@ static ddsc_status put_new(io_folder *f)
     return status;
 }
 
-/* Exchanges the target and the stage, or sets *done to false if that is impossible. If the exchange
- * cannot be synced, it is reversed, so that the old files remain. */
+/* Exchanges the target and the stage, or sets *done to false if that is impossible. If syncing
+ * fails, the exchange is reversed, so that the old files remain. */
 static ddsc_status exchange(io_folder *f, bool *done)
 {
     *done = false;

@@ -63,7 +63,7 @@ ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t 
 
 /* Renames a file unless the new name exists (EEXIST). Returns 0 or -1, like rename. */
 int files_rename_new(const char *from, const char *to);
-/* Returns true if another method may succeed after a rename failed with this error. */
+/* Returns true if a rename failed with an error after which another method may succeed. */
 bool files_is_refusal(int error);
 /* Returns true if an access control list adds to the permissions of a file or folder. */
 bool files_has_acl(const char *path);
@@ -79,7 +79,7 @@ void folder_path(char out[PATH_MAX], const char *folder, const char *name);
 ddsc_status folder_lock(ddsc_context *ctx, const char *folder, int *lock);
 bool folder_try_lock(const char *folder, int *lock);
 void folder_unlock(int lock);
-/* Moves the files with these names from one folder into another on the same file system. On
+/* Moves the files listed by `name` from one folder into another on the same file system. On
  * failure, the old files are restored. On success, old files without a replacement are removed.
  * `locked` is true if the caller holds the lock of the target. */
 ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, folder_name_fn name,

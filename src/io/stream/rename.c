@@ -43,8 +43,7 @@ bool files_has_acl(const char *path)
 }
 
 /* Returns the mode of the old file. If the group changes or the old file has an access control
- * list, the group and other users get only the permissions that both the group and other users
- * had. */
+ * list, the group and other users get only the permissions that both of these classes had. */
 mode_t files_mode(const char *old, const struct stat *info, gid_t group)
 {
     mode_t mode = info->st_mode & 07777, both = mode & (mode >> 3) & 07;

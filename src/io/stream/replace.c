@@ -60,7 +60,7 @@ static bool has(const char *folder, const char *name)
     return lstat(path, &info) == 0;
 }
 
-/* Moves a file. Returns true if it was moved or does not exist. */
+/* Moves a file. Returns true if the file was moved or does not exist. */
 static bool move_file(const char *from, const char *to, const char *name)
 {
     char old[PATH_MAX], new[PATH_MAX];

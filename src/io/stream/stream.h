@@ -178,7 +178,7 @@ ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
 enum { OWNER_TEXT = 64 };
 #define OWNER_PREFIX ".ddsc-"
 
-/* Writes "HOST.ID-PID" of this process to `out`. It contains only one '-'. */
+/* Writes the "HOST.ID-PID" of this process to `out`. It contains only one '-'. */
 void owner_name(char out[OWNER_TEXT]);
 /* Returns true if the text begins with the "HOST.ID-PID-" of a process that ran on this machine and
  * in this container but no longer exists. */
@@ -219,16 +219,16 @@ typedef struct io_folder io_folder;
  * name is put in place last, so if it exists, all other files exist. */
 typedef const char *(*folder_name_fn)(int64_t number);
 
-/* Opens a folder for replacement. Also removes temporary files of processes that no longer exist
- * from its parent folder. `flags` are ddsc_write_flags. */
+/* Prepares the replacement of a folder. Also removes temporary files of processes that no longer
+ * exist from its parent folder. `flags` are ddsc_write_flags. */
 ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
                         unsigned flags);
 /* Checks that folder_open would succeed. Leaves no files behind. */
 ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn name, unsigned flags);
 /* Returns the folder that the files must be written into. */
 const char *folder_stage(const io_folder *f);
-/* Syncs the files with the first n_names names, which are not synced when they are written. If
- * n_names exceeds the number of names, the folder itself is also synced. */
+/* Syncs the first n_names files, which are not synced when they are written. If n_names exceeds the
+ * number of names, the folder itself is also synced. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names);
 /* Finishes the folder; `status` is the result of the writes. On success, the new files replace
  * the old ones, old files without a replacement are removed, and files with other names remain.

@@ -22,7 +22,7 @@
 enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 16, DEGREE_MAX = 64 };
 enum {
     ROUNDS = 12
-}; /* filters per verification; if it remains unclear, its block is added to the basis */
+}; /* filters per verification; if the result is unclear, the block is added to the basis */
 
 typedef struct basis {
     panel x, mx,

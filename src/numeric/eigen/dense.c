@@ -3,8 +3,8 @@
  * The solver needs the largest eigenpairs of M outside the space spanned by the exact vectors E of
  * the components. The exact vectors have eigenvalue 1, so the matrix M + (AWAY - 1) E E^T has the
  * same eigenpairs as M, except that the eigenvalue of these vectors is AWAY = -3. Excluded items
- * get AWAY on the diagonal and no other entry. All other eigenvalues lie in [-1, 1], so the largest
- * ones are the wanted ones.
+ * get AWAY on the diagonal and no other entry. All other eigenvalues are in [-1, 1], so the wanted
+ * eigenvalues are the largest.
  *
  * The result is verified like that of the block iteration. The solve takes O(n^3) time and n^2
  * doubles of memory. */

@@ -4,8 +4,8 @@
  * The eigenvectors of eigenvalue 1, one for each connected component, are known exactly and come
  * first. Small graphs use LAPACK for the other eigenpairs. Larger graphs use Chebyshev-filtered
  * subspace iteration on a block wider than the number of wanted vectors. Finally, a random block
- * orthogonal to all computed vectors is filtered in the same way. If this reveals an eigenvalue
- * above the smallest computed one, the search continues with that block. */
+ * orthogonal to all computed vectors is filtered in the same way. If the filtered block reveals an
+ * eigenvalue above the smallest computed one, the search continues with this block. */
 #ifndef DDSC_NUMERIC_EIGEN_EIGEN_H
 #define DDSC_NUMERIC_EIGEN_EIGEN_H
 

@@ -1,11 +1,11 @@
 /* Applies Chebyshev filters to blocks of vectors (Zhou, Saad, Tiago, Chelikowsky 2006).
  *
  * The affine map (lambda - center) / half takes [-1, cut] to [-1, 1]. On that interval, the
- * Chebyshev polynomial T_d is at most 1 in magnitude. Above it, T_d grows faster than any other
- * such polynomial of its degree. Eigenvectors above the cut are therefore amplified by about exp(d
- * acosh(z)) / 2, where z is the mapped eigenvalue. All eigenvalues of M lie in [-1, 1], so the
- * lower end need not be estimated. Eigenvalues near -1, which bipartite parts of the graph cause,
- * are damped too.
+ * Chebyshev polynomial T_d is at most 1 in magnitude. Above the interval, T_d grows faster than any
+ * other polynomial of this degree with that property. Eigenvectors above the cut are therefore
+ * amplified by about exp(d acosh(z)) / 2, where z is the mapped eigenvalue. All eigenvalues of M
+ * lie in [-1, 1], so the lower end need not be estimated. Eigenvalues near -1, which bipartite
+ * parts of the graph cause, are damped too.
  *
  * The recurrence T_{d+1} = 2 z T_d - T_{d-1} takes one product with the block per degree. A device
  * applies the whole filter in one call. The matrix is transferred once per solve, and one block of

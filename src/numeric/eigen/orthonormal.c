@@ -21,8 +21,8 @@ static const double GRAM_TOLERANCE = 3e-14;
 /* Rounding error of a projection of a vector of length 1. This constant bounds the component that
  * remains along the subtracted vectors, and the error of an inner product. */
 static const double ROUNDING = 1e-15;
-/* A direction of a normalized panel consists of rounding errors if its eigenvalue is below this
- * constant times the width. */
+/* A direction of a normalized panel consists only of rounding errors if its eigenvalue is below
+ * this constant times the width. */
 static const double RANK_TOLERANCE = 1e-13;
 
 /* Projects x against the known panels. taken[j] receives the squared norm of the part subtracted

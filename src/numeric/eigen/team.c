@@ -75,8 +75,8 @@ static ddsc_status handed_make(handed *h)
     return parallel_for(ctx, n, ROWS_A_PIECE, handed_rows, h);
 }
 
-/* Implements ddsc_team_eigen.multiply. A rank that has been canceled sets y to zero, because the
- * solver soon checks for cancellation on all ranks. */
+/* Implements ddsc_team_eigen.multiply. If this rank has been canceled, sets y to zero and succeeds,
+ * because the solver soon checks for cancellation on all ranks. */
 static int handed_multiply(void *user, const double *x, double *y)
 {
     const handed *h = user;

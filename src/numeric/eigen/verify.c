@@ -22,10 +22,10 @@
 enum { DEGREE_MAX = 160 };
 
 /* Returns the logarithm of the amplification that is needed for a decision. An eigenvector at the
- * bound has a component of about 1/sqrt(n) in a random vector. If it is amplified by exp(L)
- * relative to everything below the cut, the largest Ritz value exceeds bound - 2 n exp(-2L). A Ritz
- * value below the cut proves that no such eigenvector exists only if this value is well above the
- * cut. */
+ * bound has a component of about 1/sqrt(n) in a random vector. If this component is amplified by
+ * exp(L) relative to everything below the cut, the largest Ritz value exceeds bound - 2 n exp(-2L).
+ * If that limit is well above the cut, a Ritz value below the cut proves that there is no such
+ * eigenvector. */
 static double lift_wanted(const solver *s, double margin)
 {
     return log(200 * (double)s->m->n / margin) / 2;

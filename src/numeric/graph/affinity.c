@@ -246,7 +246,7 @@ done:
     return status;
 }
 
-/* Computes the same rows of the transposed matrix. The items are visited in order, so the columns
+/* Computes the rows `rows` of the transposed matrix. The items are visited in order, so the columns
  * are already ascending. */
 static ddsc_status make_turned(ddsc_context *ctx, sparse *out, const weigh *w, team_part rows)
 {

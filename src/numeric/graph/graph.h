@@ -76,7 +76,7 @@ ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
 ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau);
 
 /* Local scales s, by which distances are divided when neighbors are ranked. The neighbors of item i
- * are the items j with the smallest D^2 / s_j, which is the same order as D^2 / (s_i s_j). */
+ * are the items j with the smallest D^2 / s_j. Ranking by D^2 / (s_i s_j) gives the same order. */
 typedef struct local_scales {
     double *scale, *inverse; /* s and 1 / s, n each */
     double widest;           /* the largest s */
@@ -121,7 +121,7 @@ typedef struct sparse {
     int32_t *column;
     double *value;
     /* True if the rows are divided among ranks. Offsets are complete, but only the entries of
-     * sparse_rows are set. The other entries are allocated but use no memory until they are
+     * sparse_rows are set. Other entries are allocated, but use no memory until they are
      * written. */
     bool divided;
 } sparse;

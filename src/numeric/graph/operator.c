@@ -94,8 +94,8 @@ typedef struct operator_product {
     bool far;            /* true if x is too large for the caches near the core */
 } operator_product;
 
-/* Prefetches the rows of x that are needed AHEAD entries later, because they are read in irregular
- * order. */
+/* Prefetches the row of x that is needed AHEAD entries later, because the rows are read in
+ * irregular order. */
 SIMD_INLINE void prefetch(const operator_product *t, const double *x, int groups, int64_t p)
 {
     const double *row = x + t->m->column[BASE_MIN(p + AHEAD, t->last)] * t->b;

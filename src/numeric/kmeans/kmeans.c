@@ -338,8 +338,8 @@ static runner *best_runner(const kmeans_tries *f)
     return best;
 }
 
-/* Copies the labels of the best restart from the rank that ran it. This restart is also the best
- * one of its rank. */
+/* Copies the labels of the best restart from the rank that ran it. On this rank, it is also the
+ * best restart. */
 static ddsc_status share_best(const kmeans_tries *f, runner *best, int64_t n_run)
 {
     int64_t which = 0, *parts = NULL;

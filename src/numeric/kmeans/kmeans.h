@@ -37,9 +37,9 @@ static inline double kmeans_weight(const kmeans_problem *p, int64_t row)
 }
 
 /* Runs the restarts and returns the best partition. If the first eight restarts end in the same
- * partition, the others are skipped. With many clusters, they are skipped once the two best
- * objectives nearly agree. Labels are numbered in order of first appearance. *n_found is smaller
- * than k if there are fewer distinct rows or if clusters remained empty. Rows must not be
+ * partition, the others are skipped. With many clusters, the other restarts are skipped once the
+ * two best objectives nearly agree. Labels are numbered in order of first appearance. *n_found is
+ * smaller than k if there are fewer distinct rows or if clusters remained empty. Rows must not be
  * weighted. */
 ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
                        const kmeans_problem *problem);
@@ -47,7 +47,7 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
  * The table is NULL if computing it would not save time. If the problem has no table, kmeans_fit
  * computes its own. */
 ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
-/* Computes the table even if it would not save time. */
+/* Computes the table even if this would not save time. */
 ddsc_status kmeans_pairs_fill(ddsc_context *ctx, double **pairs, const kmeans_problem *problem);
 /* Returns the number of random candidates for each initial center. */
 int kmeans_draws(const kmeans_problem *problem);
@@ -75,7 +75,7 @@ void kmeans_sample_free(ddsc_context *ctx, kmeans_sample *s);
  * one. Otherwise, if there are many bounded rows, draws a sample for this call. One row is sampled
  * from each of many ranges of equal length. If the sample has fewer than k distinct rows, all rows
  * are used. Initialization needs only one point in every cluster, and 16 sampled rows per cluster
- * provide it as reliably as all rows. Lloyd's iterations then use every row. */
+ * provide such points as reliably as all rows. Lloyd's iterations then use every row. */
 ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centers,
                                  const kmeans_problem *problem, const kmeans_sample *common,
                                  rng *r);
@@ -105,7 +105,7 @@ typedef struct lloyd lloyd;
 ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p, bool plain);
 void lloyd_destroy(lloyd *l);
 /* Returns the array of up to k centers (k x dim). The caller fills the array before a run. After
- * the run, it contains the resulting means. */
+ * the run, the array contains the resulting means. */
 double *lloyd_centers(lloyd *l);
 /* Runs the algorithm from n_centers centers and returns the labels (n, borrowed). */
 ddsc_status lloyd_run(lloyd *l, int64_t n_centers, const int32_t **labels);
