@@ -75,6 +75,10 @@ const double *exact_g(const exact_solver *solver); /* m */
 void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t **column,
                 const double **mass);
 
+/* Copies a compression report from or to the caller's struct, which may have another version. */
+ddsc_status exact_take_compress_report(ddsc_context *ctx, ddsc_compress_report *own,
+                                       const ddsc_compress_report *given);
+void exact_give_compress_report(ddsc_compress_report *given, const ddsc_compress_report *own);
 /* Creates a new set in which the points of every item with more than `keep` points are merged to at
  * most `limit` points (keep >= limit >= 1). The report contains the exact W2 error of merging over
  * all items. */
