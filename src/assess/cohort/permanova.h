@@ -118,8 +118,7 @@ typedef struct dispersion {
     double *code, *distance, *residual; /* n: level; distance; distance minus the level's mean */
     double *size, *mean;                /* per level: number of items; mean distance */
     int64_t n, n_levels, n_used;        /* n_used: number of levels that have items */
-    double square,
-        limit; /* sum of squared residuals; if it is below `limit`, it is only rounding error */
+    double square, limit; /* sum of squared residuals; values below `limit` are rounding errors */
 } dispersion;
 
 /* Computes the distances to centroids. gram (n x n) is the centered Gram matrix of the listed

@@ -92,9 +92,9 @@ typedef struct k_candidate {
 } k_candidate;
 
 enum { CANDIDATES_MOST = DDSC_CANDIDATES_MOST };
-/* Lists the candidates of a sweep and returns their number. The chosen K comes first. The others
- * are the K with the largest relative gap, the K with the highest modularity, and the largest K
- * whose stability is nearly the best. */
+/* Lists the candidates of a sweep and returns their number. The chosen K comes first. The other
+ * candidates are the K with the largest relative gap, the K with the highest modularity, and the
+ * largest K whose stability is nearly the best. */
 int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
                           int64_t chosen);
 
@@ -241,8 +241,8 @@ typedef struct cluster_update {
     int64_t n_kept, n_added, n_removed;
     int64_t *kept;     /* n_kept: items of the model, ascending */
     ddsc_graph *lists; /* remaining entries of the neighbor lists, with new item numbers; or NULL */
-    /* If neighbors were chosen by rescaled distances: the same for the lists by plain distance, and
-     * the scales of the kept items; or NULL. */
+    /* If neighbors were chosen by rescaled distances: the remaining entries of the lists by plain
+     * distance, and the scales of the kept items. Otherwise NULL. */
     ddsc_graph *plain;
     double *scale;
     uint8_t *fresh; /* n_kept + n_added: 1 for items inserted since K was chosen */

@@ -107,8 +107,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
 void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
 /* Returns the number of scratch bytes for a tile. */
 int64_t bound_relaxed_scratch(const bound_relaxed *b);
-/* Computes the bounds of a tile, in units of `unit`. Items j0 .. j1 - 1 must lie within one
- * block, that is, between consecutive multiples of `side`. */
+/* Computes the bounds of a tile, in units of `unit`. Items j0 .. j1 - 1 must be in one block, that
+ * is, between consecutive multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, void *memory);
 /* Returns the bound on one pair for squared or Euclidean distances. `memory` has

@@ -34,7 +34,8 @@ enum {
     BOUND_POINT_DIM = 64,
     /* for larger point clouds, the starting potentials that the solver computes are equally good */
     BOUND_START_SIZE = 256,
-    BOUND_REFINED_LEVELS = 8, /* levels, each with half the epsilon of the previous one */
+    BOUND_REFINED_LEVELS = 8, /* number of levels, each with half the epsilon of the previous
+                               * level */
     BOUND_START_LEVELS = 4,   /* levels before a quick check, and before a solve starts */
     BOUND_PAIR_LEVELS = 5,    /* levels of the dual bound; only the tight bound uses the other
                                * levels */

@@ -60,8 +60,8 @@ int64_t exact_heaviest(const exact_solver *s)
     return s->a[i] >= s->b[j] ? i : net->sink0 + j;
 }
 
-/* Adds the difference between the two sums of weights to the heaviest node, because it could exceed
- * the weight of a light node. */
+/* Adds the difference between the two sums of weights to the heaviest node, because the difference
+ * could exceed the weight of a light node. */
 static void balance_sums(const exact_solver *s, sum *excess)
 {
     const simplex *net = &s->net;

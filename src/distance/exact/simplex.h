@@ -78,7 +78,7 @@ typedef struct simplex {
     double *arc_cost;    /* n x ARCS */
     int32_t *arc_column; /* n x ARCS */
     int32_t *arc_count;  /* n: number of arcs per row */
-    int32_t *arc_end;    /* n: the same, padded to whole vectors */
+    int32_t *arc_end;    /* n: arc_count, padded to whole vectors */
     double *arc_weight;  /* n x ARCS: scratch for smoothing */
     double *column_sum;  /* m: scratch for smoothing */
     double *value;       /* m: one row of cost + potential */

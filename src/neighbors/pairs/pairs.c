@@ -386,7 +386,7 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n)
 }
 
 /* Adds the counts of all workers and ranks to `stats`, which already contains the counts from
- * opening the metric. Those are the same on every rank. */
+ * opening the metric. The counts from opening the metric are the same on every rank. */
 static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_bounds)
 {
     ddsc_pair_stats mine = {0};

@@ -33,7 +33,8 @@ const char *plan_cost_name(int64_t cost);
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
 /* Returns the number of neighbors to use: resolves tau = 0, and limits tau to n - 1. */
 int64_t plan_tau_for_count(int64_t n, const ddsc_graph_settings *settings);
-/* Does the same for a set of items. The default is larger for documents. */
+/* Returns the number of neighbors to use for the items of a set. The default is larger for
+ * documents. */
 int64_t plan_tau_for_items(const measures *m, const ddsc_graph_settings *settings);
 
 /* Computes the matrix of a set. If n_old >= 0, computes only the block whose rows are the first

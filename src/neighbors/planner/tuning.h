@@ -54,9 +54,9 @@ enum {
 static const double PILOT_ARCS = 3e8;
 
 /* Linear transport overestimates W2 and projections underestimate it, so using both gives better
- * candidates in few dimensions. For the same number of candidates, both together find 76% of the
- * neighbors of random three-dimensional clouds (linear transport alone: 51%, projections alone:
- * 73%). For digits, they find 98% (97% and 93%). */
+ * candidates in few dimensions. For the same number of candidates, candidates from both find 76% of
+ * the neighbors of random three-dimensional clouds (linear transport alone: 51%, projections alone:
+ * 73%). For digits, the shares are 98%, 97% and 93%. */
 static const double PROJECTION_WEIGHT = 2;
 
 /* A warning is issued if the error of the distances outside the sampled columns, relative to their

@@ -47,8 +47,8 @@ void search_update_remove(search_update *u, int64_t n, const int64_t *slot);
 void search_update_rescale(search_update *u, const local_scales *by);
 /* Adds empty, open lists up to slot n. The next search offers the new items to all other lists. */
 void search_update_add(search_update *u, int64_t n);
-/* Searches the open lists and offers the pushed items to the complete ones, so that all lists equal
- * those of a search over all items. Afterwards, no list is open. */
+/* Searches the open lists and offers the pushed items to the complete lists, so that all lists
+ * equal the lists from a search over all items. Afterwards, no list is open. */
 ddsc_status search_update_run(search_update *u);
 /* Creates the graph of the items in the occupied slots, numbered in slot order. */
 ddsc_status search_update_graph(const search_update *u, ddsc_graph **out);
