@@ -35,7 +35,7 @@ typedef struct half {
     sparse a;       /* edges within the half */
     double *f;      /* n x k: values of the random walk */
     double *key, *level, *across;
-    int32_t *along; /* items of the half in the order of all items along the first direction */
+    int32_t *along; /* items of the half, ordered along the first direction */
     int32_t *order, *rank;
 } half;
 

@@ -167,7 +167,7 @@ enum { CLUSTER_METRICS = DDSC_METRIC_W1 + 1 };
 typedef struct joined_graphs {
     int64_t n_parts;
     sparse a, wide; /* sums of normalized affinities; `wide` has more neighbors or is empty */
-    affinity_report report; /* combined report of all metrics, with the gamma of the first */
+    affinity_report report; /* combined report of all metrics, with the gamma of the first metric */
     double last_gamma;      /* gamma of the last metric; 0 with local scaling */
 } joined_graphs;
 
@@ -293,7 +293,7 @@ typedef struct growth_trial {
     int64_t n_most, n;                            /* n: number of candidates, at most n_most */
     ddsc_update_candidate candidate[GROWTH_MOST]; /* by increasing p-value */
     int32_t label[GROWTH_MOST];
-    bool mostly_new, found; /* true if all n_most candidates are mostly new; are found in halves */
+    bool mostly_new, found; /* all n_most candidates are mostly new; all are found in halves */
     double least_overlap;
 } growth_trial;
 

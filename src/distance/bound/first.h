@@ -86,7 +86,7 @@ typedef struct bound_relaxed {
     int64_t widest;    /* largest number of distinct rows in a block */
     double slack;
     double unit;    /* unit of the costs */
-    double epsilon; /* in that unit; 0 for exact transport */
+    double epsilon; /* in units of `unit`; 0 for exact transport */
     /* For squared distances, mean2 contains the squared length of each item's mean, and away2 the
      * squared distance from each entry's point to the mean, both rounded down. For the soft bound,
      * mean2 contains the total contribution of an item to its bounds, and away2 is zero. */

@@ -26,7 +26,8 @@ enum {
     /* items per side of a tile; its rows stay in the second-level cache */
     BOUND_MARGINAL_SIDE = 64,
 
-    /* ---- refined bounds: exact.py --parts graph; solves per item against time per bound ---- */
+    /* ---- refined bounds: exact.py --parts graph; number of solves per item, time per bound
+     * ---- */
     BOUND_REFINED_ITEMS = 8,    /* fewer items are solved in less time than self-scalings take */
     BOUND_DENSE_MEAN_SIZE = 24, /* pairs of smaller point clouds are solved as fast as they are
                                  * bounded */

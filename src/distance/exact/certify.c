@@ -8,7 +8,7 @@
  * rounded down. The potentials are therefore feasible on all arcs, and the dual value is a proven
  * lower bound. The cost is O(n + m) for the plan and one pass over all n x m costs.
  *
- * Long sums are compensated. Tiny problems use plain sums first, which are usually accurate enough
+ * Long sums are compensated. Tiny problems first use plain sums, which are usually accurate enough
  * for a few dozen terms. */
 #include <math.h>
 #include <string.h>

@@ -45,7 +45,7 @@ typedef struct simplex {
     int32_t *order; /* all nodes, children before parents; valid if `ordered` */
     bool ordered;
     /* The cycle: the nodes on the paths from the source and from the sink of the entering arc up to
-     * the node where the paths join. */
+     * the node where both paths meet. */
     int32_t *path[2];
     int64_t length[2];
     int64_t words;  /* words per mask; 0: lists are used */

@@ -39,7 +39,7 @@ typedef struct sinkhorn_pace {
     bool exact_columns; /* the last iteration was not relaxed */
     int64_t since;      /* number of iterations since the last decision */
     double mark;        /* error at the middle of the window */
-    int64_t patience;   /* number of decisions before another method is tried again */
+    int64_t patience;   /* number of decisions before another method is tried */
 } sinkhorn_pace;
 
 typedef enum sinkhorn_verdict {

@@ -19,7 +19,7 @@ typedef struct metric_resolved {
     const pair_backend *backend; /* backend for these settings, possibly an approximate one */
     measures *reference;         /* owns set.reference_measures if the library computed it */
     double *cost_matrix; /* symmetrized copy of the caller's matrix; set.cost_matrix points to it */
-    measures *own;       /* copy of the set with points of length 1 or sorted support, or NULL */
+    measures *own;       /* copy of the set with points of length 1 or a sorted support, or NULL */
     pair_frame frame;
 } metric_resolved;
 

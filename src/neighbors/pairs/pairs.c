@@ -304,7 +304,7 @@ static ddsc_status walk_pairs(pairs *p, const pair_choice *choice, tile_sink sin
         TRY(pairs_prepare(p, j0, j1));
         if (from >= j1)
             continue;
-        /* begin is the first tile of the first block column with requested pairs */
+        /* `begin` is the first tile in the first block column with requested pairs */
         int64_t begin = tile_count(from / side * side, side), end = tile_count(j1, side);
         TRY(shown ? show_tiles(&s, begin, end)
                   : tiles_walk(p->ctx, p->n, side, begin, end, solve_tile, &s.job));

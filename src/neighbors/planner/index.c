@@ -88,7 +88,7 @@ ddsc_status plan_index_open(ddsc_context *ctx, plan_index **out, graph_request *
     TRY(MEM_ZERO(ctx, x, 1));
     *x = (plan_index){.ctx = ctx, .p = request, .given = *given, .n = own ? own->n : request.m->n};
     request.metric = (metric_resolved){0};
-    if (!own) /* lot does not need ascending rows, but a growing set does */
+    if (!own) /* lot does not need sorted points, but a growing set does */
         TRY(measures_ordered(ctx, &own, x->p.m));
     if (!own)
         TRY(measures_subset(ctx, &own, x->p.m, x->n, NULL));
@@ -106,7 +106,7 @@ done:
     return status;
 }
 
-/* ---- a change of the open set ---- */
+/* ---- changes to the open set ---- */
 
 /* Prepares the lower bounds of the appended items. */
 static ddsc_status grow_bounds(plan_open_set *s, int64_t first, bool *done)

@@ -214,8 +214,8 @@ static ddsc_status refill_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Computes all pairs with new items tile by tile, and then other pairs of remaining items one by
- * one. If many remaining items are searched or pushed, computes all pairs of the set tile by
+/* Computes all pairs with new items tile by tile, and then the required pairs of remaining items
+ * one by one. If many remaining items are searched or pushed, computes all pairs of the set tile by
  * tile. */
 static ddsc_status by_values(search_update *u)
 {
