@@ -1,4 +1,4 @@
-/* The public functions that compute a matrix or a graph from pairs. */
+/* Implements the public functions that compute a matrix or a graph. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -14,8 +14,8 @@ static bool may_scale(const ddsc_metric_settings *set)
     return exact && set->cost != DDSC_COST_COSINE && set->cost != DDSC_COST_MATRIX;
 }
 
-/* If the squares of distances may underflow (distances below 1e-150), copies the set with
- * coordinates scaled by a power of two. Only exact transport is rescaled. */
+/* If squared distances may underflow (distances below 1e-150), copies the set with coordinates
+ * scaled by a power of two. This is done only for exact transport. */
 static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, const measures *m,
                            bool possible)
 {
@@ -32,7 +32,7 @@ static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, c
     CHECK(measures_subset(ctx, scaled, m, m->n, NULL));
     for (int64_t k = 0; k < (*scaled)->v * m->d; k++)
         (*scaled)->support[k] = ldexp((*scaled)->support[k], -exponent);
-    (*scaled)->grid.found = false; /* the grid steps have the old unit and are not needed here */
+    (*scaled)->grid.found = false; /* the grid steps have the old unit and are not used */
     return DDSC_OK;
 }
 
@@ -108,15 +108,15 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                         "column items have %lld; both sets must have the same dimension",
                         (long long)rows->d, (long long)columns->d);
     CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
-    /* The row item comes first in each solve, as in the matrix of the joined set. */
+    /* As in the matrix of the joined set, the row item comes first in each solve. */
     CHECK(measures_join(context, &joint, rows, columns));
     ddsc_status status = run_matrix(context, out, stats, joint, rows->n, settings, flags);
     ddsc_measures_destroy(joint);
     return status;
 }
 
-/* Warns if sampled columns give inaccurate distances. For clusterings, advice.c reports this
- * instead. */
+/* Warns if sampled columns give inaccurate distances. For clusterings, the advice reports this
+ * problem (advice.c). */
 static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
 {
     if (g->n_columns > 0 && isnan(g->columns_error))
