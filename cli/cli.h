@@ -261,16 +261,6 @@ void choose_kernels(char **argv);
 
 /* ---- input: reads, labels, subsamples and compresses items; the same for all verbs ---- */
 
-/* The merging of points by --compress, and its accuracy on the pairs of a few items. */
-typedef struct cli_merging {
-    int64_t points; /* maximum number of points of an item; 0: nothing was merged */
-    ddsc_compress_report report;
-    int64_t n_items, n_pairs, n_near; /* 0 if the accuracy was not measured */
-    /* relative change of D: median and 95% quantile; fraction of the n_near nearest neighbors that
-     * are the same */
-    double error_median, error_95, kept;
-} cli_merging;
-
 typedef struct cli_input {
     ddsc_context *ctx;
     ddsc_measures *measures;
@@ -278,9 +268,9 @@ typedef struct cli_input {
     /* Set only on the rank that reads the input; used in the report. truth_name is the source of
      * the labels: "the input", the name of a file, or NULL if there are no labels. */
     const char *truth_name;
-    cli_merging merging;      /* result of --compress */
-    ddsc_measures *reference; /* LOT reference, or NULL */
-    double *cost;             /* cost matrix, or NULL */
+    ddsc_compress_report merging; /* result of --compress */
+    ddsc_measures *reference;     /* LOT reference, or NULL */
+    double *cost;                 /* cost matrix, or NULL */
     double seconds;
 } cli_input;
 
@@ -293,7 +283,7 @@ ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first,
                             const char *id_columns);
 ddsc_status input_keep_numbers(session *s, ddsc_measures **measures);
 /* Implements --compress. Sets *copy to NULL if no points are merged. */
-ddsc_status input_compress(session *s, cli_merging *m, ddsc_measures **copy,
+ddsc_status input_compress(session *s, ddsc_compress_report *m, ddsc_measures **copy,
                            const ddsc_measures *set);
 void input_close(cli_input *in);
 /* Reads the labels of a truth file, which must contain exactly n labels. The caller frees them

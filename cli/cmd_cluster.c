@@ -210,8 +210,7 @@ static setting_list more_settings(const cluster_result *r)
 static ddsc_report_origin origin_of(const cluster_result *r, const setting_list *more)
 {
     const cli_options *o = &r->s->opt;
-    ddsc_report_origin origin;
-    ddsc_report_origin_init(&origin);
+    ddsc_report_origin origin = json_origin(&r->in);
     origin.method = choice_name(choices_method, o->method);
     origin.command = o->command;
     origin.inputs = o->operand;
@@ -221,8 +220,6 @@ static ddsc_report_origin origin_of(const cluster_result *r, const setting_list 
         origin.truth_name = "...";
     origin.settings = more->at;
     origin.n_settings = more->n;
-    origin.compress = r->in.merging.points > 0 ? &r->in.merging.report : NULL;
-    origin.compress_points = r->in.merging.points;
     return origin;
 }
 

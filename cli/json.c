@@ -132,6 +132,15 @@ ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats)
     return from;
 }
 
+ddsc_report_origin json_origin(const cli_input *in)
+{
+    ddsc_report_origin origin;
+    ddsc_report_origin_init(&origin);
+    origin.compress = in->merging.n_points > 0 ? &in->merging : NULL;
+    origin.compress_points = in->merging.n_points;
+    return origin;
+}
+
 json_t *json_run(const session *s, const ddsc_report_source *from)
 {
     ddsc_report *report = NULL;

@@ -45,7 +45,7 @@ BELOW = {
     "neighbors/metric": ["base", "distance/bound", "distance/cost", "distance/exact", "distance/lot", "distance/mmd",
                          "distance/sinkhorn", "neighbors/pairs", "numeric/linalg"],
     "neighbors/search": ["base", "neighbors/pairs", "numeric/graph", "numeric/linalg"],
-    "neighbors/planner": ["base", "data", "distance/bound", "distance/lot", "distance/mmd", "neighbors/metric",
+    "neighbors/planner": ["base", "data", "distance/bound", "distance/exact", "distance/lot", "distance/mmd", "neighbors/metric",
                           "neighbors/search", "numeric/graph", "numeric/linalg"],
     "cluster/baseline": ["base", "data", "distance/exact", "distance/simd", "neighbors/metric", "neighbors/planner",
                          "numeric/linalg"],

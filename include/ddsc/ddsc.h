@@ -509,12 +509,13 @@ typedef struct ddsc_compress_report {
     int64_t n_before, n_after; /* total number of support points of all items, before and after */
     /* upper bounds on the exact W2 between an item and its compressed form */
     double mean_w2, max_w2;
-    /* Accuracy of the distances on the n_pairs pairs of n_items items, for ddsc_report_origin. The
-     * caller measures and sets it; 0: not measured. error_median and error_95 are quantiles of the
+    /* Accuracy of the distances on the n_pairs pairs of n_items items, as measured by
+     * ddsc_measures_compress_for; 0: not measured. error_median and error_95 are quantiles of the
      * relative change of D, and kept is the fraction of the n_near nearest neighbors that stay the
      * same. */
     int64_t n_items, n_pairs, n_near;
     double error_median, error_95, kept;
+    int64_t n_points; /* maximum number of points of an item; 0: nothing was merged */
 } ddsc_compress_report;
 
 #define ddsc_compress_report_init(report) \
@@ -1079,6 +1080,16 @@ DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, unsigned flags);
+
+/* Like ddsc_measures_compress, and measures how the distances of a metric change on the pairs of up
+ * to 24 items. If m is 0, the number of points is chosen: the smallest of 256, 128, 64, 32 and 16
+ * that keeps the fraction `keep` (0 < keep <= 1) of the nearest neighbors of these items, or else
+ * the one that keeps the most. If they have fewer than 32 points on average, or the set has fewer
+ * than 3 items, nothing is merged: *merged is NULL, and n_points of the report is 0. report and
+ * settings may be NULL. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_compress_for(
+    ddsc_context *context, ddsc_measures **merged, ddsc_compress_report *report,
+    const ddsc_measures *measures, const ddsc_metric_settings *settings, int64_t m, double keep);
 
 /* Computes the LOT embedding of the items. Free *out (n_items x *n_columns, row-major) with
  * ddsc_release. */

@@ -124,9 +124,9 @@ class DDSC(Updating, ModelFile, ToAnnData):
         "d2": method for the centers.
     center_size : int, optional
         "d2", "pd2": number of points of a center. None: the mean number of points per item.
-    compress : int, optional
-        Number of points to which the support of each item is merged first. `stats_["compress_worst"]` is the
-        largest resulting W2 error.
+    compress : int or "auto", optional
+        Number of points to which the support of each item is merged first. "auto", or a percentage such as "90%",
+        chooses it as `Distributions.compress` does. `stats_["compress_worst"]` is the largest resulting W2 error.
     resume : path, optional
         Folder in which solved pairs are saved. After an interruption, the same call, or the same command of the
         program, resumes the run.
@@ -201,6 +201,8 @@ class DDSC(Updating, ModelFile, ToAnnData):
         one half of a document's words predicts the cluster of the other half. For other items, they decrease with the
         distance to the cluster centers, at a rate that is calibrated on random halves of the items. They measure how
         reproducible a label is, and not whether it agrees with classes of yours.
+    compression_ : dict or None
+        With `compress`: the attribute `compression` of the merged items, with the measured accuracy if "auto".
     stability_ : dict or None
         With `stability`: "rows" (one dict per resample), their "mean" and "worst", "labels" (resamples by items,
         numbered as in `labels_`), and for each item "n_changed" (how often it was in another cluster) and "other"
@@ -266,7 +268,7 @@ class DDSC(Updating, ModelFile, ToAnnData):
         vectors_from: VectorsFrom = "auto",
         barycenter: Centers = "admm",
         center_size: Optional[int] = None,
-        compress: Optional[int] = None,
+        compress: Optional[Union[int, str]] = None,
         resume: Optional[PathLike] = None,
         stability: Optional[int] = None,
         on_empty: OnEmpty = "error",

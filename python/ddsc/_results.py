@@ -184,7 +184,7 @@ class Results(Fitted):
             place = functools.partial(os.path.join, folder)
             _write_text(place("result.json"), told)
             # Neither a compressed set nor its report contains rows of dropped items.
-            rows = slice(None) if getattr(self, "_compressed", None) is None else self._there()
+            rows = slice(None) if getattr(self, "compression_", None) is None else self._there()
             _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_[rows])))
             if truth is not None:
                 _write_text(place("truth.csv"), "label\n" + "\n".join(map(str, truth)))

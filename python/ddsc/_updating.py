@@ -128,7 +128,7 @@ class Updating(Fitting, NewItems):
         measures, clustering = Distributions._wrap(found["measures"]), found["clustering"]
         with Run(n_jobs=1, random_state=run.seed) as single:
             self._model = _Model(single(_core.model_create, found["measures"], clustering, *settings))
-        self._source, self._compressed, self._row_ids = (), None, None
+        self._source, self.compression_, self._row_ids = (), None, None
         self._classes = self.stability_ = None
         self.n_features_in_ = measures.dim
         self._tell(run, found["measures"], found["update"], None, None, settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import re
 from typing import Any, Dict, Tuple
 
 import numpy as np
@@ -93,6 +94,16 @@ def whole(name: str, value: Any) -> int:
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return int(value)
     raise ValueError(f"{name}={value!r}: must be an integer")
+
+
+def points_kept(value: Any) -> Tuple[int, float]:
+    """Parse `compress`: return the number of points and 0, or for "auto" and "95%" 0 and the fraction to keep."""
+    if not isinstance(value, str):
+        return whole("compress", value), 0.0
+    match = re.fullmatch(r"(\d{1,3})%", "95%" if value == "auto" else value)
+    if match is None or not 1 <= int(match[1]) <= 100:
+        raise ValueError(f"compress={value!r}: must be an integer, 'auto' or a percentage from '1%' to '100%'")
+    return 0, int(match[1]) / 100
 
 
 def _epsilon(value: Any) -> Dict[str, Any]:

@@ -23,6 +23,12 @@
  * the function sets it only when the new object is complete. */
 ddsc_status ctx_enter(ddsc_context *ctx);
 ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
+/* Creates a context for a computation that is not part of the result, such as one on a subset of the
+ * items. It has the seed, the allocator, the threads and the remaining memory of ctx, and is
+ * canceled with it. It has no warnings, progress, device, resume folder or team. If `status` is an
+ * error, closing the context moves its message to the current call of ctx. */
+ddsc_status ctx_create_quiet(ddsc_context **quiet, ddsc_context *ctx);
+void ctx_close_quiet(ddsc_context *ctx, ddsc_context *quiet, ddsc_status status);
 /* Keeps the state of the current call (message, details, notes) while that call makes further
  * public calls, which would otherwise clear it. */
 void ctx_hold(ddsc_context *ctx, bool hold);

@@ -196,6 +196,17 @@ done:
 
 SIZED_INIT(report_struct, ddsc_compress_report, max_w2, NULL);
 
+ddsc_status exact_take_compress_report(ddsc_context *ctx, ddsc_compress_report *own,
+                                       const ddsc_compress_report *given)
+{
+    return sized_take(ctx, &report_struct, own, given);
+}
+
+void exact_give_compress_report(ddsc_compress_report *given, const ddsc_compress_report *own)
+{
+    sized_give(&report_struct, given, own);
+}
+
 ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
                                    ddsc_compress_report *report, const ddsc_measures *m,
                                    int64_t limit)
@@ -206,8 +217,9 @@ ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "cannot compress to %lld points; the limit must be at least 1",
                         (long long)limit);
-    CHECK(sized_take(ctx, &report_struct, &measured, report));
+    CHECK(exact_take_compress_report(ctx, &measured, report));
     CHECK(exact_compress_items(ctx, merged, &measured, m, limit, limit));
-    sized_give(&report_struct, report, &measured);
+    measured.n_points = limit;
+    exact_give_compress_report(report, &measured);
     return DDSC_OK;
 }

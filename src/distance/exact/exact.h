@@ -75,6 +75,10 @@ const double *exact_g(const exact_solver *solver); /* m */
 void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t **column,
                 const double **mass);
 
+/* Copy a compression report from and to the struct of a caller, which may be of another version. */
+ddsc_status exact_take_compress_report(ddsc_context *ctx, ddsc_compress_report *own,
+                                       const ddsc_compress_report *given);
+void exact_give_compress_report(ddsc_compress_report *given, const ddsc_compress_report *own);
 /* Creates a new set in which every item of more than `keep` points is merged to at most `limit`
  * points (keep >= limit >= 1). The report holds the exact W2 error of the merge over all items. */
 ddsc_status exact_compress_items(ddsc_context *ctx, ddsc_measures **merged,

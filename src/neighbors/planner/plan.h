@@ -36,6 +36,11 @@ int64_t plan_tau_for_count(int64_t n, const ddsc_graph_settings *settings);
 /* Does the same for a set of items. The default is larger for documents. */
 int64_t plan_tau_for_items(const measures *m, const ddsc_graph_settings *settings);
 
+/* Computes the matrix of a set. If n_old >= 0, computes only the block whose rows are the first
+ * n_old items and whose columns are the other items. */
+ddsc_status plan_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, const measures *m,
+                        int64_t n_old, const ddsc_metric_settings *given, unsigned flags);
+
 /* ---- warnings before a run (input_warnings.c) ---- */
 
 /* Warns if tau is not less than the number of items. */

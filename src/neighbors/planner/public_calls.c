@@ -43,11 +43,8 @@ static int64_t matrix_cells(int64_t n, int64_t n_old, unsigned flags)
     return flags & DDSC_DISTANCE_CONDENSED ? n * (n - 1) / 2 : n * n;
 }
 
-/* Computes the matrix of a set. If n_old >= 0, computes only the block whose rows are the first
- * n_old items and whose columns are the other items. */
-static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
-                              const measures *m, int64_t n_old, const ddsc_metric_settings *given,
-                              unsigned flags)
+ddsc_status plan_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, const measures *m,
+                        int64_t n_old, const ddsc_metric_settings *given, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = m->n, n_pairs = n_old < 0 ? n * (n - 1) / 2 : n_old * (n - n_old);
@@ -90,7 +87,7 @@ ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stat
     CHECK(ctx_need(context, data, "measures"));
     CHECK(ctx_check_flags(context, "ddsc_distance_run", flags,
                           DDSC_DISTANCE_SQUARED | DDSC_DISTANCE_CONDENSED));
-    return run_matrix(context, out, stats, data, -1, settings, flags);
+    return plan_matrix(context, out, stats, data, -1, settings, flags);
 }
 
 ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
@@ -110,7 +107,7 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
     CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
     /* As in the matrix of the joined set, the row item comes first in each solve. */
     CHECK(measures_join(context, &joint, rows, columns));
-    ddsc_status status = run_matrix(context, out, stats, joint, rows->n, settings, flags);
+    ddsc_status status = plan_matrix(context, out, stats, joint, rows->n, settings, flags);
     ddsc_measures_destroy(joint);
     return status;
 }

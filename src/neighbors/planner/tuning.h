@@ -40,8 +40,18 @@ enum {
     FEATURES = 1024,       /* number of random features if mmd provides no rows */
     BANDWIDTH_TRIED = 200, /* number of sampled points whose distances are compared with the
                             * bandwidth */
-    PROJECTION_DIM = 10    /* largest dimension in which rows for transport include projections */
+    PROJECTION_DIM = 10,   /* largest dimension in which rows for transport include projections */
+    /* ---- compression for a metric: the sampled items, and the numbers of points that are tried */
+    PILOT_ITEMS = 24,
+    PILOT_LEAST = 8,
+    PILOT_NEAR = 5,
+    PILOT_MOST_POINTS = 256,
+    PILOT_LEAST_POINTS = 16
 };
+
+/* Maximum number of point pairs in the sample of a compression. Exact W2 of so many pairs takes
+ * about 15 seconds in 50 dimensions (bench/cohort.py). */
+static const double PILOT_ARCS = 3e8;
 
 /* Linear transport overestimates W2 and projections underestimate it, so using both gives better
  * candidates in few dimensions. For the same number of candidates, both together find 76% of the
