@@ -1,4 +1,4 @@
-"""ddsc states: states of points, associations with columns, transport between items and clusters; --type."""
+"""ddsc states: states of points, association with columns, transport between items and clusters; --type."""
 import csv
 import json
 

@@ -95,7 +95,7 @@ SAME = ("graph.mtx", "eigenvalues.csv")
 
 
 def changed(path, old, gone, new):
-    """The file that holds the items of `old` without `gone`, followed by those of `new`."""
+    """Return a file with the items of `old` without `gone`, followed by those of `new`."""
     z = dict(np.load(old))
     keep = [i for i, name in enumerate(z["ids"]) if name not in gone]
     parts = [slice(*z["offsets"][i:i + 2]) for i in keep]
@@ -108,7 +108,7 @@ def changed(path, old, gone, new):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Sets of more items than those whose distances are all computed."""
+    """Sets with more items than those for which all distances are computed."""
     folder = tmp_path_factory.mktemp("large")
     return save(folder / "old.npz", 75, 3), save(folder / "new.npz", 6, 4, "new")
 

@@ -1,4 +1,4 @@
-/* Compiles the kernels for any processor, and selects the set of kernels to use. */
+/* Compiles the kernels for any processor, and selects the kernels for this processor. */
 #define TARGET
 #define VECTOR_BYTES 16
 #define KERNELS kernels_portable
