@@ -238,10 +238,11 @@ static ddsc_status open_again(plan_index *x, const measures *added, int64_t n_ke
     mem_free(ctx, x->slot);
     x->open = open;
     x->slot = slot;
+    slot = NULL;
     x->p = next;
     x->n = n;
 done:
-    mem_free(ctx, scale);
+    MEM_FREE(ctx, scale, slot);
     ddsc_graph_destroy(plain);
     ddsc_graph_destroy(lists);
     ddsc_measures_destroy(own);
