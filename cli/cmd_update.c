@@ -56,70 +56,83 @@ static bool check_output(session *s, int *code)
 
 /* ---- items to remove ---- */
 
-/* Returns the item of the model with this id. Ids in a model are unique strings or row numbers. */
-static int64_t find_item(const ddsc_measures *items, int64_t n, const char *id)
+typedef struct item_id {
+    const char *id;
+    int64_t item; /* -1 if it is removed */
+} item_id;
+
+static int by_id(const void *a, const void *b)
 {
+    return strcmp(((const item_id *)a)->id, ((const item_id *)b)->id);
+}
+
+/* Lists the items of the model by their ids, which are unique. */
+static item_id *sorted_ids(const ddsc_measures *items, int64_t n)
+{
+    item_id *ids = cli_allocate((size_t)n, sizeof *ids);
     for (int64_t i = 0; i < n; i++)
-        if (strcmp(ddsc_measures_get_id(items, i), id) == 0)
-            return i;
-    return -1;
+        ids[i] = (item_id){ddsc_measures_get_id(items, i), i};
+    qsort(ids, (size_t)n, sizeof *ids, by_id);
+    return ids;
 }
 
-static char *read_whole(const char *path)
+/* Returns the end of the line at `at`, which lacks line feed and carriage returns. *next is the next
+ * line. */
+static char *line_end(char *at, char **next)
 {
-    char bytes[1 << 14];
-    text t = {0};
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    text_add(&t, "");
-    for (size_t n; file && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        text_add_bytes(&t, bytes, n);
-    bool good = file && !ferror(file);
-    if (file && file != stdin)
-        fclose(file);
-    if (good)
-        return t.bytes;
-    text_free(&t);
-    return NULL;
+    char *end = at + strcspn(at, "\n");
+    *next = *end ? end + 1 : end;
+    while (end > at && end[-1] == '\r')
+        end--;
+    return end;
 }
 
-/* Reads the ids of --remove, one per line. */
+/* Takes the ids, one per line. Empty lines are ignored. */
+static bool take_removed(update_job *u, char *at, item_id *ids, int64_t n, const char *path)
+{
+    char *next;
+    for (int64_t line = 1; *at; line++, at = next) {
+        *line_end(at, &next) = '\0';
+        item_id key = {.id = at}, *found = bsearch(&key, ids, (size_t)n, sizeof *ids, by_id);
+        if (*at && (!found || found->item < 0)) {
+            message_error("%s: line %" PRId64 ": %s \"%.60s\"", path, line,
+                          found ? "repeated id" : "the result has no item with the id", at);
+            return false;
+        }
+        if (*at) {
+            u->removed[u->n_removed++] = found->item;
+            found->item = -1;
+        }
+    }
+    return true;
+}
+
+/* Reads the file of --remove. */
 static bool read_removed(update_job *u, int *code)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* may precede UTF-8 text */
     ddsc_model_view m;
     const char *path = u->s->opt.remove;
-    int64_t line = 0;
+    text t = {0};
     if (!path)
         return true;
     ddsc_model_get_view(u->s->like, &m);
-    char *whole = read_whole(path), *at = whole;
-    *code = EXIT_INPUT;
-    if (!whole) {
-        message_error("%s: cannot be read; --remove needs a file with one id per line", path);
-        return false;
+    text_add(&t, "");
+    bool good = text_add_file(&t, path);
+    if (!good || strlen(t.bytes) != t.length) {
+        message_error("%s: %s; --remove needs a text file with one id per line", path,
+                      good ? "contains a zero byte" : "cannot be read");
+        good = false;
+    } else {
+        item_id *ids = sorted_ids(m.measures, m.n_items);
+        u->removed = cli_allocate((size_t)m.n_items, sizeof *u->removed);
+        bool marked = strncmp(t.bytes, mark, strlen(mark)) == 0;
+        good = take_removed(u, t.bytes + (marked ? strlen(mark) : 0), ids, m.n_items, path);
+        free(ids);
     }
-    u->removed = cli_allocate((size_t)m.n_items, sizeof *u->removed);
-    while (at && *at) {
-        char *end = at + strcspn(at, "\n"), *next = *end ? end + 1 : end;
-        line++;
-        for (*end = '\0'; end > at && end[-1] == '\r';)
-            *--end = '\0';
-        int64_t item = *at ? find_item(m.measures, m.n_items, at) : -1;
-        bool twice = false;
-        for (int64_t k = 0; k < u->n_removed; k++)
-            twice |= u->removed[k] == item;
-        if (*at && (item < 0 || twice)) {
-            message_error("%s: line %" PRId64 ": %s \"%.60s\"", path, line,
-                          item < 0 ? "the result has no item with the id" : "repeated id", at);
-            free(whole);
-            return false;
-        }
-        if (*at)
-            u->removed[u->n_removed++] = item;
-        at = next;
-    }
-    free(whole);
-    *code = EXIT_GOOD;
-    return true;
+    text_free(&t);
+    *code = good ? EXIT_GOOD : EXIT_INPUT;
+    return good;
 }
 
 /* ---- the old result ---- */

@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._distributions import Distributions
 from ._fitting import Fitting, _standing
+from ._index import Index
 from ._model_handle import _Model
 from ._new_items import NewItems
 from ._run import Run
@@ -92,6 +93,13 @@ class Updating(Fitting, NewItems):
         self._forget()
         vars(self).update(own)
         return self
+
+    def open_index(self) -> Index:
+        """Open an index of the items, which keeps `graph_` up to date while items are inserted and removed one by one.
+
+        Use `update` instead to cluster a changed set. The fit must have exact neighbors, one metric and all pairs.
+        """
+        return Index(self)
 
     def _take_classes(self, before: Own, removed: Array, labels: Optional[Array]) -> None:
         """Keep the known classes of the remaining items, and append those of the new ones."""
