@@ -95,7 +95,7 @@ bool estimate_needs_alternatives(const bound_trial *t, const session *s, const c
 
 void estimate_add_alternatives(text *t, const cli_input *in)
 {
-    if (in->merging.points == 0 && in->view.n_entries >= 32 * in->view.n_items)
+    if (in->merging.n_points == 0 && in->view.n_entries >= 32 * in->view.n_items)
         text_add(t, "--compress auto, ");
     text_add(t, "--metric lot, --metric mmd --mmd-features 1024");
 }

@@ -1,5 +1,5 @@
-/* Metric and graph settings: sets their defaults, checks them, and resolves them for a set. Error
- * messages name the field and its value. */
+/* Defaults, checks and resolution of the metric and graph settings. Error messages name the field
+ * and its value. */
 #include <math.h>
 
 #include "base/paper.h"
@@ -45,8 +45,8 @@ int64_t ddsc_measures_get_tau(const ddsc_measures *m, const ddsc_graph_settings 
     return plan_tau_for_items(m, &own);
 }
 
-/* Checks that the value of an enumeration is between 0 and `last`. The check is necessary because
- * callers in other languages can pass any integer. */
+/* Checks that the value of an enumeration is between 0 and `last`. Callers in other languages can
+ * pass any integer. */
 static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t value, int64_t last)
 {
     if (value >= 0 && value <= last)
@@ -66,7 +66,7 @@ const char *plan_cost_name(int64_t cost)
     return names[cost];
 }
 
-/* The costs that a metric accepts, and a hint that the error message for other costs contains. */
+/* The costs that a metric accepts, and the error message for other costs. */
 typedef struct cost_rule {
     ddsc_metric metric;
     unsigned takes; /* one bit per cost */
@@ -285,7 +285,7 @@ ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
                                ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
                                const ddsc_graph_settings *own_graph)
 {
-    ddsc_metric_settings old_metric; /* only checks that the caller's structs are valid */
+    ddsc_metric_settings old_metric; /* only checks the caller's structs */
     ddsc_graph_settings old_graph;
     CHECK(sized_take(ctx, &metric_struct, &old_metric, metric));
     CHECK(sized_take(ctx, &graph_struct, &old_graph, graph));
