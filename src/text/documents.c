@@ -8,7 +8,7 @@
 
 typedef struct column_list {
     int64_t *at;
-    int64_t n, room;
+    int64_t n, capacity;
 } column_list;
 
 typedef struct document_reader {
@@ -88,7 +88,7 @@ static ddsc_status need_columns(document_reader *r, column_list *list, const cha
 {
     for (const char *at = names;; at++) {
         size_t n = strcspn(at, ",");
-        CHECK(MEM_RESERVE(r->ctx, list->at, &list->room, list->n + 1));
+        CHECK(MEM_RESERVE(r->ctx, list->at, &list->capacity, list->n + 1));
         CHECK(need_column(r, at, n, &list->at[list->n]));
         list->n++;
         at += n;
@@ -182,7 +182,7 @@ static ddsc_status keep_keys(document_reader *r)
         const char *key = r->key.text[k];
         CHECK(text_table_add(r->ctx, &r->names, key, strlen(key), &number, &is_new));
     }
-    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.room, r->names.n));
+    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.capacity, r->names.n));
     r->field.n = r->names.n;
     for (int64_t k = 0; k < r->names.n; k++)
         r->field.text[k] = r->names.text + r->names.at[k];
@@ -436,7 +436,7 @@ static ddsc_status begin_files(document_reader *r, const file_list *files)
     bool classes = false;
     for (int64_t i = 0; i < files->n; i++)
         classes = classes || files->folder.text[files->folder.at[i]] != '\0';
-    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.room, 3));
+    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.capacity, 3));
     r->field.text[0] = id;
     r->field.text[1] = text;
     r->field.text[2] = label;

@@ -79,7 +79,7 @@ static void find_box(const measures *m, item_view view, grid_item *item)
     item->ld = BASE_ROUND_UP(item->size[1], SIMD_LANES);
 }
 
-bool sinkhorn_grid_pays(const measures *m)
+bool sinkhorn_grid_is_faster(const measures *m)
 {
     double boxes = 0, dense = 0;
     for (int64_t i = 0; i < m->n; i++) {

@@ -66,7 +66,7 @@ ddsc_status npy_read_dense(io_stream *s, const npy_array *a, dense_rows *t);
 typedef struct label_list {
     text_table names;
     int32_t *code; /* index of the name, or -1 if the label is empty */
-    int64_t n, room;
+    int64_t n, capacity;
 } label_list;
 
 ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text, size_t n);

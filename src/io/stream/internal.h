@@ -56,8 +56,8 @@ void stream_zlib_memory(z_stream *z, ddsc_context *ctx);
 ddsc_status stream_zstd_open(io_stream *s);
 ddsc_status stream_zstd_step(io_stream *s);
 void stream_zstd_close(io_stream *s);
-/* Decodes up to `room` bytes. *got is 0 only at the end. */
-ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t *got);
+/* Decodes up to `capacity` bytes. *got is 0 only at the end. */
+ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t capacity, size_t *got);
 
 /* ---- finished files ---- */
 

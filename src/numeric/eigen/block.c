@@ -40,9 +40,9 @@ static ddsc_status basis_new(solver *s, basis *b)
 {
     int64_t c;
     b->step = BASE_MIN(BASE_MAX(STEP_MIN, s->wanted / 4 / 8 * 8), STEP_MAX);
-    b->keep = BASE_MIN(s->wanted + guard_width(s->wanted), s->room);
+    b->keep = BASE_MIN(s->wanted + guard_width(s->wanted), s->dimension);
     c = b->keep + BASE_MAX(6 * b->step, s->wanted);
-    b->capacity = c = BASE_MIN(c, s->room);
+    b->capacity = c = BASE_MIN(c, s->dimension);
     CHECK(MEM_NEW(s->ctx, s->theta, c));
     CHECK(MEM_ZERO(s->ctx, b->h, c * c));
     CHECK(MEM_NEW(s->ctx, b->rows, 2 * c * c));
@@ -119,7 +119,7 @@ static ddsc_status basis_start(solver *s, basis *b)
     TRY(panel_new(s->ctx, &x, n, w));
     TRY(panel_new(s->ctx, &mx, n, w));
     TRY(panel_random(s->ctx, &x, 0, w, &s->noise));
-    if (w < s->room)
+    if (w < s->dimension)
         TRY(filter_apply(s, &x, &mx, 0, DEGREE_START, false));
     panel_free(s->ctx, &mx); /* saves memory at the peak */
     TRY(panel_orthonormalize(s->ctx, &x, 1, known, &s->noise));
@@ -243,7 +243,7 @@ static ddsc_status recheck(solver *s, basis *b)
 
 static bool exhausted(const solver *s, const basis *b)
 {
-    return s->n_products >= s->max_products || s->v.width == s->room || b->capacity == b->keep;
+    return s->n_products >= s->max_products || s->v.width == s->dimension || b->capacity == b->keep;
 }
 
 ddsc_status block_solve(solver *s, bool *verified)
