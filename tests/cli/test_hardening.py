@@ -61,7 +61,7 @@ def test_a_small_far_group_that_joined_others_is_named(ddsc, tmp_path):
     data = write_line(tmp_path / "group.csv", places)
     done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
     assert done["labels"].count(done["labels"][-1]) > 3
-    assert "Item 47 (from 0) of the 50 clustered and the items near it (3 in total) are far" in done["advice"]
+    assert "Item 47 (of 50, counted from 0) and the items near it (3 in total) are far" in done["advice"]
     done = json.loads(ddsc("cluster", data, "-k", 2, "--min-cluster", 0, "--json").stdout)
     assert done["labels"] == [0] * 47 + [1] * 3 and "are far" not in done["advice"]
 
