@@ -286,12 +286,14 @@ static ddsc_status check_change(const plan_index *x, int64_t n_added, int64_t n_
         return ctx_fail(x->ctx, DDSC_ERROR_ARGUMENT,
                         "an earlier change of the index failed halfway; open a new index");
     if (n_removed < 0 || (n_removed > 0 && !removed))
-        return ctx_fail(x->ctx, DDSC_ERROR_ARGUMENT, "n_removed is %lld, and removed is %s",
-                        (long long)n_removed, removed ? "not NULL" : "NULL");
+        return ctx_fail(
+            x->ctx, DDSC_ERROR_ARGUMENT,
+            "n_removed is %lld and removed is %s; n_removed must be the length of removed",
+            (long long)n_removed, removed ? "not NULL" : "NULL");
     if (n_removed >= x->n || n < x->p.tau + 1)
         return ctx_fail(x->ctx, DDSC_ERROR_INPUT,
-                        "%lld items would remain, but %lld neighbors need at least %lld items and "
-                        "an old one",
+                        "%lld items would remain, but %lld neighbors require at least %lld items, "
+                        "one of them old",
                         (long long)n, (long long)x->p.tau, (long long)x->p.tau + 1);
     return DDSC_OK;
 }
