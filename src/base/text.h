@@ -36,6 +36,9 @@ bool text_glob(const char *pattern, const char *text);
 /* Calls fn for each name in a comma-separated list, without the blanks around it. */
 ddsc_status text_each_listed(const char *list, ddsc_status (*fn)(void *arg, const char *name),
                              void *arg);
+/* Returns the length of the longest prefix of n bytes that has at most `most` bytes and does not end
+ * within a UTF-8 character. */
+size_t text_cut(const char *text, size_t n, size_t most);
 /* Converts text to one line of UTF-8 with at most `most` characters. Invalid bytes are read as
  * Latin-1, and runs of blanks and control characters become single blanks. `out` needs 2 *
  * strlen(text) + 1 bytes. */
