@@ -40,17 +40,6 @@ static const char *next_row(const char *at)
     return *at == '\n' ? at + 1 : at;
 }
 
-static bool load_table(text *t, const char *path)
-{
-    char bytes[1 << 14];
-    FILE *file = fopen(path, "rb");
-    for (size_t n; file && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        text_add_bytes(t, bytes, n);
-    if (file)
-        fclose(file);
-    return file != NULL;
-}
-
 /* Sets the ranks of the items, whose rows are in the same order, from the column `order`. Returns
  * the number of items that were found. */
 static int64_t take_ranks(order_result *r, const result_items *items, const char *at)
@@ -107,7 +96,7 @@ bool order_read(session *s, const result_items *items, order_result *r, int *cod
     r->rank = cli_allocate((size_t)r->n + 1, sizeof *r->rank);
     for (int64_t i = 0; i < r->n; i++)
         r->rank[i] = -1;
-    int64_t found = load_table(&table, path) ? take_ranks(r, items, text_get(&table)) : -2;
+    int64_t found = text_add_file(&table, path) ? take_ranks(r, items, text_get(&table)) : -2;
     bool good = found == r->n;
     if (good) {
         list_items(r);

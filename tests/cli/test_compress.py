@@ -57,7 +57,7 @@ def test_the_message_has_plain_numbers(ddsc, large_items):
 
 
 def test_a_result_has_the_accuracy(ddsc, large_items, tmp_path):
-    """result.json, the summary and the page of cluster have the figures that neighbors prints."""
+    """result.json, the summary and the page of cluster contain the values that neighbors prints."""
     done = ddsc("cluster", large_items, "-k", 2, "--compress", "auto", "-o", tmp_path / "r", "--verbose")
     stored = json.loads((tmp_path / "r/result.json").read_text())
     found = json.loads(ddsc("neighbors", large_items, "--compress", "auto", "--json", "-q").stdout)["compress"]

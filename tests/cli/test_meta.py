@@ -1,4 +1,4 @@
-"""Columns about items from a table of their own; and sets that keep ids and numbers only."""
+"""Columns about items from a separate table, and sets that store only ids and numbers."""
 import json
 
 import numpy as np
@@ -140,7 +140,7 @@ def test_several_tables_are_joined(ddsc, cells, tmp_path):
     rows, names = table(tmp_path / "a.npz")
     assert names == ["batch", "age", "file"] and "more.csv has no row for 1 of the 3 items" in said
     assert rows == {"a": ["1", "", "a.fcs"], "b": ["1", "37 years", "b.fcs"], "c": ["2", "41", ""]}
-    # to what a file has already, too, but never one column twice
+    # added to the columns of the file, but never the same column twice
     (tmp_path / "third.csv").write_text("id,site\na,x\nb,y\nc,z\n")
     ddsc("convert", tmp_path / "a.npz", "--meta", tmp_path / "third.csv", "-o", tmp_path / "b.npz")
     assert table(tmp_path / "b.npz")[1] == ["batch", "age", "file", "site"]

@@ -57,7 +57,7 @@ def intro(found, seconds):
             f"{seconds:.0f} CPU seconds, which is {seconds / 7200:.1f} hours on two free cores" +
             (f"; {missing} of the {len(found)} rows have not been computed yet. " if missing else ". ") +
             "The paper is Wang, Qiao, Fan, \"Spectral Clustering for Discrete Distributions\". `ddsc help paper` lists every "
-            "line of its algorithms and every choice that it leaves open. Cells with two values contain AMI/ARI.", ""]
+            "line of the paper's algorithms and every choice that the paper leaves open. Cells with two values contain AMI/ARI.", ""]
 
 
 def protocol(plan):

@@ -119,7 +119,7 @@ ddsc_status ground_check(ddsc_context *ctx, const ground_cost *g, const measures
     if (m->d != 1)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "matrix of costs: points must have a single coordinate, which is their row "
-                        "of the matrix (0 to %lld); these points have %lld coordinates",
+                        "in the matrix (0 to %lld); these points have %lld coordinates",
                         (long long)g->size - 1, (long long)m->d);
     for (int64_t r = 0; r < m->v; r++) {
         double x = m->support[r];

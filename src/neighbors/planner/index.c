@@ -2,9 +2,10 @@
  *
  * A change prepares the new items and searches only the neighbor lists that it affects. If the
  * metric cannot prepare single items, or if an item does not fit into the open set
- * (data/growing.h), the metric is opened again for the changed set, with spare slots in proportion
- * to its number of items, so the amortized cost per insert is constant. Both paths produce the same
- * graph, because a distance depends only on its two items, the settings and the frame.
+ * (data/growing.h), the metric is opened again for the changed set. The number of spare slots is
+ * proportional to the number of items, so the amortized cost per insert is constant. Both paths
+ * produce the same graph, because a distance depends only on its two items, the settings and the
+ * frame.
  *
  * A failed change leaves the index unchanged. The exception is a search of the open set that runs
  * out of memory or is canceled: all later calls then fail. */
@@ -87,7 +88,7 @@ ddsc_status plan_index_open(ddsc_context *ctx, plan_index **out, graph_request *
     TRY(MEM_ZERO(ctx, x, 1));
     *x = (plan_index){.ctx = ctx, .p = request, .given = *given, .n = own ? own->n : request.m->n};
     request.metric = (metric_resolved){0};
-    if (!own) /* lot does not need ascending rows, but a growing set does */
+    if (!own) /* lot does not need sorted points, but a growing set does */
         TRY(measures_ordered(ctx, &own, x->p.m));
     if (!own)
         TRY(measures_subset(ctx, &own, x->p.m, x->n, NULL));
@@ -105,7 +106,7 @@ done:
     return status;
 }
 
-/* ---- a change of the open set ---- */
+/* ---- changes to the open set ---- */
 
 /* Prepares the lower bounds of the appended items. */
 static ddsc_status grow_bounds(plan_open_set *s, int64_t first, bool *done)
@@ -237,10 +238,11 @@ static ddsc_status open_again(plan_index *x, const measures *added, int64_t n_ke
     mem_free(ctx, x->slot);
     x->open = open;
     x->slot = slot;
+    slot = NULL;
     x->p = next;
     x->n = n;
 done:
-    mem_free(ctx, scale);
+    MEM_FREE(ctx, scale, slot);
     ddsc_graph_destroy(plain);
     ddsc_graph_destroy(lists);
     ddsc_measures_destroy(own);

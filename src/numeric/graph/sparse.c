@@ -3,7 +3,7 @@
 #include "base/blocks.h"
 #include "numeric/graph/graph.h"
 
-enum { SUM_GRAIN = 4096 }; /* rows per piece of a sum */
+enum { SUM_GRAIN = 4096 }; /* rows per chunk of a parallel loop */
 
 #ifdef DDSC_DEBUG_CHECKS
 bool sparse_rows_hold(const sparse *s, team_part rows)
