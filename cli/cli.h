@@ -37,7 +37,7 @@ typedef enum cli_progress {
     PROGRESS_NONE
 } cli_progress;
 
-/* The options of all verbs. A verb reads only those in its groups. */
+/* The options of all verbs. A verb reads only the options in its groups. */
 enum { MAX_META = 16 };
 
 typedef struct cli_options {
@@ -59,7 +59,7 @@ typedef struct cli_options {
     double read_timeout; /* seconds */
     /* method */
     int method;                    /* cli_method */
-    ddsc_cluster_settings cluster; /* points to the next two */
+    ddsc_cluster_settings cluster; /* points to the next two fields */
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
     int hubs;                      /* ddsc_hubs */
@@ -156,7 +156,8 @@ struct cli_team {
     ddsc_team ranks;
     int threads; /* default number of threads of this rank */
     /* Synchronizes the ranks. Every rank calls this function once with its exit code. If all codes
-     * are equal, it returns this code. Otherwise, it prints a message and all ranks exit. */
+     * are equal, the function returns this code. Otherwise, it prints a message and all ranks
+     * exit. */
     int (*meet)(const cli_team *team, int code);
 };
 
@@ -176,7 +177,7 @@ typedef struct plan_line {
 typedef struct cli_settings {
     ddsc_read_settings read;
     ddsc_transform_settings transform;
-    ddsc_cluster_settings cluster; /* points to the next two */
+    ddsc_cluster_settings cluster; /* points to the next two fields */
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
 } cli_settings;
@@ -217,7 +218,7 @@ void session_say_interrupted(const session *s);
 /* If --resume is given, makes the context store computed pairs. Call this function before the main
  * computation of a verb. */
 bool session_resume(session *s, int *code);
-/* Describes the available GPU, or why there is none. */
+/* Describes the available GPU, or states why none is available. */
 typedef struct device_words {
     bool there;
     char about[200];
@@ -299,8 +300,8 @@ void input_warn_unused(const session *s);
 /* Checks that the file can be written, and that it does not exist unless --force is given. Call
  * this function before the main computation. */
 bool output_check_file(session *s, const char *path, int *code);
-/* Checks the file of -o, which must be given if it is required, and that --json does not use the
- * same stream. */
+/* Checks that -o is given if it is required, that its file can be written, and that --json does not
+ * use the same stream. */
 bool output_check(session *s, bool required, int *code);
 bool output_check_dir(session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);

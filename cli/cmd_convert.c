@@ -86,7 +86,7 @@ const cli_verb verb_convert = {
     .summary = "convert between formats, optionally merging supports",
     .description = "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, h5ad, images, point "
                    "clouds; optionally compressed with gzip or zstd), which is detected by "
-                   "content. If INPUT is a folder, reads its files, and subfolders are classes. "
+                   "content. If INPUT is a folder, reads all files in it; subfolders are classes. "
                    "Writes npz, csv, tsv or d2, depending on the ending of OUTPUT. Weights are "
                    "normalized, equal points are merged, and points with weight zero are dropped.",
     .groups = groups,

@@ -262,8 +262,8 @@ static const option_spec pair_options[] = {
     {.name = "pair",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, pair),
-     .help = "the two words after the folder are items (always the case, so this option can be "
-             "omitted)"},
+     .help =
+         "the two operands after the folder are items (optional, because two operands always are)"},
     {0}};
 static const option_group group_pair = {"Two items", pair_options};
 

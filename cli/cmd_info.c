@@ -19,7 +19,7 @@ typedef struct facts {
         bool of_items; /* constant within each item, but not across items */
     } * coordinate;
     ddsc_units units; /* buffer of the arrays spread, share and outliers */
-    double *scales;   /* 3 x dim: those arrays */
+    double *scales;   /* 3 x dim: storage for the arrays of units */
 } facts;
 
 static int compare_sizes(const void *a, const void *b)

@@ -285,13 +285,14 @@ const cli_verb verb_order = {
     .summary = "describe the order of the items along the main direction of a result",
     .description =
         "Describes the order of the items of a result along the slowest direction of the random "
-        "walk on the neighbor graph (the column `order` of items.csv). The output says how stable "
-        "the order is, from random halves of the points of each item; which share of the squared "
-        "distances follows the order (a cubic function of the position), and whether another "
-        "direction holds more than half as much; which coordinates or words change along it, with "
-        "smooth curves in --json; and how columns about items are associated with it. The "
-        "clustering did not use the columns about items, so their p-values (999 permutations) are "
-        "valid. Rank correlations of coordinates and words are only descriptive.",
+        "walk on the neighbor graph (the column `order` of items.csv). The output reports the "
+        "stability of the order, measured on random halves of the points of each item. It reports "
+        "which share of the squared distances follows the order (as a cubic function of the "
+        "position), and whether another direction explains more than half as much. It lists the "
+        "coordinates or words that change along the order (with smooth curves in --json), and "
+        "reports how columns about items are associated with it. The clustering did not use these "
+        "columns, so their p-values (999 permutations) are valid. Rank correlations of "
+        "coordinates and words are only descriptive.",
     .groups = order_groups,
     .examples = "ddsc order result --start status=healthy\tfrom healthy to ill\n"
                 "ddsc order result --meta patients.csv --json\tcurves and associations\n"

@@ -237,8 +237,8 @@ static const option_spec states_options[] = {
      .parse = parse_states,
      .argument = "N|auto",
      .help = "number of states, at most 200 (default: auto, the types of the points if they have "
-             "any, and otherwise the largest of 2 to 20 on which two halves of the sampled points "
-             "agree)"},
+             "any, and otherwise the largest number from 2 to 20 for which two halves of the "
+             "sampled points agree)"},
     {.name = "by",
      .kind = OPTION_TEXT,
      .offset = AT(by),
@@ -279,7 +279,7 @@ const cli_verb verb_states = {
         "cluster --type', or k-means clusters of a sample of the pooled points. Prints the share "
         "of each "
         "state in all items and in each cluster. The clusters were computed from the same points, "
-        "so these shares only describe the clusters; they test nothing.\n"
+        "so these shares describe the clusters but are not evidence for them.\n"
         "\n"
         "With --by, compares the shares between the classes of a column, or along its numbers. "
         "The effect is the difference of the mean shares (or a rank correlation) with its 95% "

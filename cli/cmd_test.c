@@ -16,8 +16,8 @@ static void print_notes(const test_result *t)
         message_note(t->s, "note: ", json_string_value(json_array_get(t->notes, k)));
 }
 
-/* Removes the values of items with fewer points than --per-item, which leaves them out: numbers of
- * points that differ make the test invalid. */
+/* Removes the values of items with fewer points than --per-item, so that the test omits these
+ * items. Unequal numbers of points would make the test invalid. */
 static void leave_out_small(const result_items *items, test_columns *c)
 {
     for (int64_t k = 0; k < c->n; k++)

@@ -195,7 +195,7 @@ static void add_value(text *t, const char *name, double value)
         text_addf(t, "%.6g", value);
 }
 
-/* Lists the settings that were chosen again, first those that changed. */
+/* Lists the settings that were chosen again, beginning with those that changed. */
 static void add_settings(text *t, const ddsc_update_view *view)
 {
     int64_t n_changed = 0, n_listed = 0;
@@ -218,7 +218,7 @@ static void add_settings(text *t, const ddsc_update_view *view)
     text_add(t, view->n_settings > 0 ? "\n" : "");
 }
 
-/* Lists the clusters that were added or, with --verbose, why none was. */
+/* Lists the clusters that were added. With --verbose, also states why none was added. */
 static void add_candidates(text *t, const update_job *u)
 {
     int64_t n = u->view.n_candidates;
@@ -324,8 +324,9 @@ static const option_spec update_options[] = {
     {.name = "resolve",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, resolve),
-     .help = "choose tau, gamma, bandwidth, epsilon, reference and hub rule again on the changed "
-             "set, unless they were given, and print what changed; all lists are computed again"},
+     .help =
+         "choose tau, gamma, bandwidth, epsilon, reference and hub rule again for the changed set, "
+         "unless they were specified, and print what changed; all neighbor lists are recomputed"},
     {.name = "clusters",
      .letter = 'k',
      .kind = OPTION_OTHER,
@@ -350,13 +351,14 @@ const cli_verb verb_update = {
     .description =
         "Computes the same graph as `ddsc cluster --like DIR` on the items of DIR without the "
         "removed ones, followed by the items of NEW. DIR is a folder written by `ddsc cluster -o "
-        "DIR`. Only the neighbor lists that the change affects are computed again. All lists are "
-        "computed again if the old result used a sample or approximate neighbors, if it has only a "
-        "few items, or if -k is a range. A cluster keeps its number and name if the old and the "
-        "new cluster share at least half of their combined items. Clusters that consist mostly of "
-        "new items, and that random halves of the items find, are added. The summary lists "
-        "clusters that are new, split, merged or vanished; numbers of vanished clusters are not "
-        "used again. With --force, DIR2 may be DIR, which is then replaced in one step.",
+        "DIR`. Only the neighbor lists that the change affects are recomputed. All lists are "
+        "recomputed if the old result used a sample or approximate neighbors, if it has only a few "
+        "items, or if -k is a range. A cluster keeps its number and name if the old and the new "
+        "cluster share at "
+        "least half of their combined items. Clusters that consist mostly of new items, and that "
+        "random halves of the items find, are added. The summary lists clusters that are new, "
+        "split, merged or vanished; numbers of vanished clusters are not reused. With --force, "
+        "DIR2 may be DIR, which is then replaced in one step.",
     .groups = update_groups,
     .examples = "ddsc update result new.npz -o result2\tadds the items of new.npz\n"
                 "ddsc update result --remove old.txt -o result --force\tremoves items in place\n"

@@ -33,10 +33,10 @@ json_t *json_run(const session *s, const ddsc_report_source *from);
 ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats);
 /* Returns an origin with the result of --compress, for the key `compress` of the report. */
 ddsc_report_origin json_origin(const cli_input *in);
-/* Copies one key of `told`, if it exists. */
-void json_take(json_t *object, const json_t *told, const char *key);
-/* Copies all keys of the object that `told` has under `key`. */
-void json_join(json_t *object, const json_t *told, const char *key);
+/* Copies one key of `source`, if it exists. */
+void json_take(json_t *object, const json_t *source, const char *key);
+/* Copies all keys of the object that `source` has under `key`. */
+void json_join(json_t *object, const json_t *source, const char *key);
 
 /* Loads result.json from a folder written by `ddsc cluster -o`, in the current format. On failure,
  * prints a message and returns NULL. */

@@ -155,7 +155,7 @@ bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **wor
 /* Adds the argument of an option, such as the alternatives "w2, sinkhorn" or "FILE". Adds
  * nothing for a flag. */
 void option_argument(text *t, const option_spec *option);
-/* Adds the values that a shell can offer, separated by blanks: the lower-case alternatives of the
+/* Adds the values that a shell can offer, separated by spaces: the lower-case alternatives of the
  * argument. */
 void option_words(text *t, const option_spec *option);
 

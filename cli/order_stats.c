@@ -354,8 +354,9 @@ static bool take_numbers(double *x, const char **value_text, int64_t n)
     return third;
 }
 
-/* Tests one column by an analysis of variance of the ranks, which for numbers amounts to their rank
- * correlation. Columns that cannot be tested, such as constant ones, are skipped. */
+/* Tests one column by an analysis of variance of the ranks. For a column of numbers, this is
+ * equivalent to a test of the rank correlation. Columns that cannot be tested, such as constant
+ * ones, are skipped. */
 static bool compare_column(session *s, order_result *r, const char *name, const char **value_text,
                            const double *place, int64_t n, int *code)
 {

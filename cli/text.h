@@ -27,8 +27,8 @@ bool text_add_file(text *t, const char *path);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_addv(text *t, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-/* Adds `string` with line breaks at blanks, so that no line exceeds `width`. Lines after the first
- * are indented by `indent` blanks. The first line starts at `column`. */
+/* Adds `string` with line breaks at spaces, so that no line exceeds `width`. Lines after the first
+ * are indented by `indent` spaces. The first line starts at `column`. */
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width);
 /* Adds text that may contain ids or file names. If `to` is a terminal, control characters are
  * escaped. */

@@ -34,7 +34,7 @@ enum { LOOK_LEAST = 16 };
 static const double TIGHTER = 0.1, ORTHOGONAL = 1e-6;
 
 /* A random vector has a component of about 1/sqrt(n) in any direction. With a probability of about
- * SHARE, the component is less than SHARE times that. */
+ * SHARE, the component is less than SHARE / sqrt(n). */
 static const double SHARE = 1e-8;
 
 /* The state of one eigenvalue problem. */

@@ -148,7 +148,8 @@ def diff(a: Union["DDSC", PathLike], b: Union["DDSC", PathLike]) -> Diff:
 
     Returns
     -------
-    Diff Its string form is a short summary, and a notebook shows it as tables. `plot.diff` draws the flow of items.
+    Diff
+        Its string form is a short summary, and a notebook shows it as tables. `plot.diff` draws the flow of items.
 
     Examples
     --------

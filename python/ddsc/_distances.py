@@ -148,14 +148,14 @@ def compare(
         - "labels": the labels by metric.
         - "ari", "ami": agreement between the metrics.
         - "recommended": the most stable metric, which "words" explains. "lead" is its stability minus that of the
-          next metric. The size of the lead does not predict how much better the metric is. "sure" describes the size of
-          the lead, as in version 0.2.
+          second-best metric. The size of the lead does not predict how much better the metric is. "sure" describes the
+          size of the lead, as in version 0.2.
 
     Examples
     --------
     >>> import ddsc
-    >>> told = ddsc.compare(ddsc.make_shapes(), 2, metrics=("w2", "mmd"))
-    >>> told["k"], "same clusters" in told["words"]
+    >>> result = ddsc.compare(ddsc.make_shapes(), 2, metrics=("w2", "mmd"))
+    >>> result["k"], "same clusters" in result["words"]
     (2, True)
     """
     names = list(metrics)

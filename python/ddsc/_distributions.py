@@ -50,8 +50,8 @@ class Distributions(Constructors, Derived):
         pandas groupby, whose groups are the items. float32 and float64 arrays are used without an
         intermediate copy.
     weights : list of (n_i,) arrays, optional
-        Non-negative weights of the points, with a positive sum for each item. None means equal weights, for
-        all items or, as an entry of the list, for one item.
+        Non-negative weights of the points, with a positive sum for each item. None means equal weights for all items.
+        An entry None in the list means equal weights for this item.
     ids : sequence of str, optional
         Unique names of the items. None: the items are numbered from 0.
     labels : sequence, optional
@@ -271,7 +271,7 @@ class Distributions(Constructors, Derived):
         return list(_core.measures_names(self._handle)["transforms"])
 
     def subset(self, rows: ArrayLike) -> "Distributions":
-        """Return the listed items in the given order."""
+        """Return the listed items in the order of the list."""
         numbers: Array = np.atleast_1d(np.asarray(rows))
         if numbers.dtype.kind not in "iu" or numbers.size == 0:
             raise ValueError("a subset needs at least one row number")
@@ -301,14 +301,14 @@ class Distributions(Constructors, Derived):
     ) -> "Distributions":
         """Merge the points of each item until at most m remain (Ward's method).
 
-        "auto" chooses m: the smallest of 256, 128, 64, 32 and 16 for which at least 95% of the nearest neighbors of
-        sampled items stay the same with the given metric, or else the one for which most do. "90%" requests another
-        fraction. Items with fewer than 32 points on average stay as they are.
+        "auto" chooses m: the smallest of 256, 128, 64, 32 and 16 that preserves at least 95% of the nearest neighbors
+        of sampled items under `metric`, or else the value that preserves most of them. "90%" requests another fraction.
+        If the items have fewer than 32 points on average, nothing is merged.
 
         The attribute ``max_w2_error`` of the result is the largest W2 distance between an item and its merged version.
-        ``compression`` is None or a dict with "m", the points before and after, the W2 errors and, if m was chosen,
-        the accuracy on "sample_pairs" pairs of items: the relative change of the distances ("error_median", "error_95")
-        and the fraction of the nearest neighbors that stay the same ("neighbors_kept").
+        The attribute ``compression`` is None or a dict with "m", the numbers of points before and after, the W2 errors
+        and, if m was chosen, the accuracy on "sample_pairs" pairs of items: the relative change of the distances
+        ("error_median", "error_95") and the fraction of the nearest neighbors that are preserved ("neighbors_kept").
         """
         with Run(n_jobs=n_jobs, verbose=verbose) as run:
             merged = self._compress(run, m, metric_settings(metric=metric, **settings))

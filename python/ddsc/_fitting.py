@@ -33,7 +33,7 @@ class Fitting(Results):
         X : list of (n_i, d) arrays, (N, n, d) array, (N, d) array of single points, or Distributions
             With metric="precomputed", an (N, N) matrix of distances, with NaN if unknown. In a sparse
             matrix, such as the result of `neighbors`, row i lists the neighbors of item i, of which at most
-            `n_neighbors` are kept. No dense matrix is created. The lists need not be mutual.
+            `n_neighbors` are used. No dense matrix is created. The lists need not be mutual.
         y : ignored
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
@@ -281,7 +281,7 @@ def _resume_line(c: Dict[str, Any]) -> str:
 
 
 def _standing(run: Run, found: Any, n: int) -> Dict[str, Array]:
-    """Compute distance to the center, ambiguity and next cluster of the n items."""
+    """Compute the distance to the center, the ambiguity and the nearest other cluster of each item."""
     place: Dict[str, Array] = {"distance": np.empty(n), "ambiguity": np.empty(n), "next": np.empty(n, np.int32)}
     run(_core.standing, found, place["distance"], place["ambiguity"], place["next"])
     return place

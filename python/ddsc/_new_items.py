@@ -52,8 +52,8 @@ class NewItems(Fitted):
 
     def predict_proba(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Floats:
         """Return the memberships of new items: an (n, n_clusters_) array whose rows sum to 1. The largest entry of a
-        row is at the label of `predict`. Rows of dropped items are NaN. `membership_` contains the memberships of the
-        items of `fit`; its documentation explains how they are calibrated.
+        row belongs to the label of `predict`. Rows of dropped items are NaN. `membership_` contains the memberships of
+        the items of `fit`; its documentation explains how they are calibrated.
 
         Examples
         --------
@@ -150,8 +150,8 @@ class NewItems(Fitted):
         Returns
         -------
         dict
-            As returned by `ddsc.states`. "clusters" has the mean share of each state in each cluster. This is a description
-            and no test, because the clusters were computed from the same points.
+            As returned by `ddsc.states`. "clusters" has the mean share of each state in each cluster. These shares are
+            descriptive, because the clusters were computed from the same points.
 
         Examples
         --------

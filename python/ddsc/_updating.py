@@ -36,27 +36,28 @@ class Updating(Fitting, NewItems):
         """Return a new fit with items added and removed. This fit does not change.
 
         The result is the same as ``DDSC(like=self).fit(ALL)``, where ALL contains the remaining items followed by X.
-        Only the neighbor lists that the change affects are computed again. Clusters keep their number and name if the
-        old and the new cluster share at least half of their combined items. `update_` lists the clusters that are new,
+        Only the neighbor lists that the change affects are recomputed. Clusters keep their number and name if the old
+        and the new cluster share at least half of their combined items. `update_` lists the clusters that are new,
         split, merged or vanished, and the numbers that are no longer used. The new fit has the items in the order of
         ALL.
 
-        K grows if a new cluster consists mostly of items that were inserted since K was chosen, and if random
-        halves of the items find it, too. `update_["candidates"]` describes such clusters. Known classes (`Distributions`
-        with labels) are kept if this fit has them; items without a class have class -1, or "" for named classes.
+        K grows if a new cluster consists mostly of items that were inserted since K was chosen, and if clusterings of
+        random halves of the items also find it. `update_["candidates"]` describes such clusters. Known classes
+        (`Distributions` with labels) are kept if this fit has them; items without a class have class -1, or "" for
+        named classes.
 
         Parameters
         ----------
         X : as in `fit`, optional
             New items. Items without ids are numbered after those of the fit.
         remove : ids, optional
-            Ids of items of the fit. Without ids, they are the numbers of the items, counted from 0.
+            Ids of items of the fit. If the items have no ids, pass their numbers, counted from 0.
         sample_weight : list of arrays, optional
         n_clusters : int, optional
             Number of clusters. None: as in this fit, or more.
         resolve : bool
-            Choose the settings again that this fit chose from its data: `n_neighbors`, `gamma`, `bandwidth`,
-            `epsilon`, `reference` and `hubs`. `update_["settings"]` lists them with their values before and after.
+            Choose again the settings that this fit chose from its data: `n_neighbors`, `gamma`, `bandwidth`, `epsilon`,
+            `reference` and `hubs`. `update_["settings"]` lists them with their values before and after.
 
         Examples
         --------

@@ -133,7 +133,7 @@ def cost_settings(value: Any) -> Dict[str, Any]:
         return {"cost": word("cost", value, COSTS)}
     matrix = as_doubles(value, "cost")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"cost has the shape {matrix.shape}: must be a word or a square matrix")
+        raise ValueError(f"cost has the shape {matrix.shape}: must be a name or a square matrix")
     return {"cost": COST_MATRIX, "cost_matrix": matrix}
 
 

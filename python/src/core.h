@@ -133,7 +133,7 @@ PyObject *stats_dictionary(const ddsc_pair_stats *stats);
  * NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);
 
-/* A buffer for text that the library writes in pieces. The caller frees `bytes` with free(). */
+/* A buffer for text that the library writes in parts. The caller frees `bytes` with free(). */
 typedef struct core_text {
     char *bytes;
     size_t n;

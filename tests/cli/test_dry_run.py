@@ -45,7 +45,7 @@ def test_mistakes_are_still_mistakes(ddsc, three_groups, tmp_path):
 def test_given_distances_and_baselines(ddsc, three_groups, tmp_path):
     np.save(tmp_path / "D.npy", np.ones((5, 5)) - np.eye(5))
     done = ddsc("cluster", tmp_path / "D.npy", "--precomputed", "-k", 2, "-n")
-    assert "5 items, distances as given" in done.stdout
+    assert "5 items, precomputed distances" in done.stdout
     assert "45 items as vectors" in ddsc("cluster", three_groups, "-k", 3, "--method", "kmeans", "-n").stdout
 
 

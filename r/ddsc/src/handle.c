@@ -176,7 +176,7 @@ handle *handle_get(SEXP pointer)
             "expected an object of the package ddsc, such as the result of ddsc() or ddsc_read()");
     handle *h = R_ExternalPtrAddr(pointer);
     if (!h)
-        Rf_error("the data of this object belongs to an earlier R session; save results with "
+        Rf_error("the data of this object belong to an earlier R session; save results with "
                  "ddsc_save() and read them with ddsc_load()");
     return h;
 }

@@ -53,7 +53,7 @@ SEXP handle_new(SEXP run, handle *parent, SEXP keep);
 handle *handle_get(SEXP pointer);
 /* Begins a call on an existing handle. */
 void handle_begin(handle *h);
-/* Replaces the set of the handle by a copy that was derived from it, unless `status` is an error.
+/* Replaces the set of the handle with a copy that was derived from it, unless `status` is an error.
  * */
 bool handle_replace_set(handle *h, ddsc_status status, ddsc_measures *const *copy);
 /* Returns the result of a call: list(value, status, kind, message, warnings, interrupted). */

@@ -95,8 +95,8 @@ void effects_fill_correlation(ddsc_effect *row, double r, double free);
 /* Creates the designs, and replaces the values with their residuals after the covariates. */
 ddsc_status effects_adjust_open(effects_data *d);
 void effects_adjust_close(effects_data *d);
-/* Returns false if no quantity can be compared: the covariates determine the column (*determined),
- * or there are too many of them. */
+/* Returns false if no quantity can be compared: the covariates determine the column (*determined is
+ * true), or there are too many covariates. */
 bool effects_adjust_check(const effects_data *d, bool *determined);
 /* Returns the number of entries of the argument `at` of effects_adjust_measure. */
 int64_t effects_adjust_places(const effects_data *d);

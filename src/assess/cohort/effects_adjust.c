@@ -250,8 +250,8 @@ static void fill_adjusted(const effects_data *d, const effects_design *g, int64_
     row->standardized = free > 0 && pooled > limit ? row->effect / pooled : (double)NAN;
 }
 
-/* Computes the effect of one class. `along` has the products of the residuals with the basis of the
- * covariates. */
+/* Computes the effect of one class. `along` contains the products of the residuals with the basis
+ * of the covariates. */
 static double measure_class(const effects_data *d, int64_t v, int64_t r, const int32_t *at,
                             const double *along, double own, ddsc_effect *row)
 {

@@ -6,8 +6,8 @@
 static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979323846;
 /* Differences below this fraction of the largest value are rounding errors. */
 static const double ROUNDING = 1e-12;
-/* Statistic of an effect whose standard error is 0. It is finite, so that such values can be
- * compared. */
+/* Statistic of an effect whose standard error is 0. A finite value can be compared with other
+ * statistics. */
 static const double LARGEST = 1e300;
 
 /* Returns the 97.5% quantile of Student's t for small df, by bisection of the distribution function:

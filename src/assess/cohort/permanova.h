@@ -19,7 +19,7 @@ typedef struct variable {
     const char *name;
     ddsc_column_role role;
     bool number;
-    double *x; /* n: numbers, or numbers of levels; NaN if the value is missing */
+    double *x; /* n: numbers, or level numbers; NaN if the value is missing */
     int64_t n_levels;
     text_table names;    /* names of the levels, in order of appearance */
     const char **level;  /* n_levels names, sorted */
@@ -117,9 +117,8 @@ typedef struct permanova_total {
 typedef struct dispersion {
     double *code, *distance, *residual; /* n: level; distance; distance minus the level's mean */
     double *size, *mean;                /* per level: number of items; mean distance */
-    int64_t n, n_levels, n_used;        /* n_used: number of levels that have items */
-    double square,
-        limit; /* sum of squared residuals; if it is below `limit`, it is only rounding error */
+    int64_t n, n_levels, n_used;        /* n_used: number of levels with items */
+    double square, limit; /* sum of squared residuals; values below `limit` are rounding errors */
 } dispersion;
 
 /* Computes the distances to centroids. gram (n x n) is the centered Gram matrix of the listed

@@ -90,8 +90,7 @@ static ddsc_status count_common(ddsc_context *ctx, ddsc_identity *t, const int32
     return DDSC_OK;
 }
 
-/* Copies the size of each cluster in its own result, which includes items that the other result
- * does not have. */
+/* Copies the cluster sizes in one result, which include items that are not in the other result. */
 static ddsc_status take_sizes(ddsc_context *ctx, int64_t **sizes, const int64_t *given,
                               const int64_t *shared, int64_t k, const char *what)
 {
@@ -177,7 +176,8 @@ static ddsc_status give_numbers(ddsc_context *ctx, ddsc_identity *t)
 
 /* ---- events ---- */
 
-/* One cluster, seen from its own result. The "other" clusters are those of the other result. */
+/* A cluster in one of the two results. The "other" clusters are the clusters in the other
+ * result. */
 typedef struct side {
     bool old;
     int64_t cluster; /* label of the cluster */

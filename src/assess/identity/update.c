@@ -42,8 +42,9 @@ static void update_count_sizes(int64_t *size, const int32_t *label, int64_t n)
         size[label[i]]++;
 }
 
-/* Compares the new clusters with those of the model on the items that both contain; new items can
- * be left out. The sizes count all items of each clustering. */
+/* Compares the new clusters with the clusters of the model, using only items that both contain. If
+ * `without_new` is true, also ignores items inserted since K was chosen. The sizes count all items
+ * of each clustering. */
 static ddsc_status compare_clusters(ddsc_context *ctx, ddsc_identity **identity,
                                     const cluster_update *u, const ddsc_model *m,
                                     const ddsc_clustering *c, bool without_new)
@@ -195,8 +196,8 @@ static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_mo
     return cluster_renumber(ctx, u->clustering, found.numbers, found.n_numbers);
 }
 
-/* Returns the number of neighbor lists that were searched, or that of all lists if the whole graph
- * was searched. */
+/* Returns the number of neighbor lists that were searched, or the number of all lists if the whole
+ * graph was searched. */
 static int64_t count_searched(const ddsc_clustering *c)
 {
     for (int64_t k = 0; k < c->view.n_details; k++)

@@ -73,8 +73,8 @@ static int64_t draw_part(int32_t *place, int64_t n, uint64_t seed, uint64_t roun
     return kept;
 }
 
-/* Computes the adjusted Rand index between the labels of a subsample in the full clustering and its
- * labels when it is clustered alone. The result is NaN if there are too few items. */
+/* Computes the adjusted Rand index between the labels of a subsample in the full clustering and the
+ * labels found by clustering the subsample alone. The result is NaN if there are too few items. */
 static ddsc_status part_agreement(ddsc_context *ctx, double *ari, const ddsc_graph *g,
                                   const int32_t *labels, const ddsc_cluster_settings *set,
                                   uint64_t round)

@@ -35,7 +35,7 @@ typedef struct half {
     sparse a;       /* edges within the half */
     double *f;      /* n x k: values of the random walk */
     double *key, *level, *across;
-    int32_t *along; /* items of the half in the order of all items along the first direction */
+    int32_t *along; /* items of the half, ordered along the first direction */
     int32_t *order, *rank;
 } half;
 
@@ -50,7 +50,7 @@ typedef struct held_search {
     half first, other;
     int32_t *cut; /* labels of the first half */
     /* k x k: number of items shared by each cluster of the half and each cluster of the full set,
-     * followed by the sizes of both */
+     * followed by the sizes of these clusters */
     int64_t *shared;
     double *score; /* k: scores of the clusters of the half */
 } held_search;
@@ -209,8 +209,8 @@ static void order_half(half *h, int64_t k, int64_t c)
     gaps_crossing(h->level, &h->a, h->rank);
 }
 
-/* Transfers the positions of the valley and its peaks to the other half. The valley is at the same
- * value of f. The peaks are at the same relative positions on each side of the valley. */
+/* Transfers the positions of the valley and its peaks to the other half. The valley has the same
+ * value of f, and the peaks have the same relative positions on each side of the valley. */
 static gap_place carry_over(const half *first, const half *other, const gap_place *p)
 {
     double fence = (first->key[first->order[p->at]] + first->key[first->order[p->at + 1]]) / 2;

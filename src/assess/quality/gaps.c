@@ -35,7 +35,7 @@ typedef struct gap_search {
     const int32_t *which; /* clusters to examine */
     cluster_gap *out;
     const double *root;   /* n: square roots of the degrees in `a` */
-    const int32_t *along; /* n: items in their order along the first direction */
+    const int32_t *along; /* n: items, ordered along the first direction */
     const double *walk;   /* n x width: D^1/2 f of up to `width` clusters */
     int64_t first, width;
     double *key, *level, *across; /* n per worker */

@@ -1,8 +1,8 @@
 /* Finds outliers. The score of an item is its mean distance to its neighbors in the graph, divided
- * by the average over these neighbors of their own mean distances. The score is about 1 inside a
- * cluster of any density and larger outside (after Breunig, Kriegel, Ng and Sander 2000, without
- * the reachability distance). The spread of the scores depends on the dimension and the metric, so
- * the limit is computed from the data:
+ * by the average of the mean distances of these neighbors. The score is about 1 inside a cluster of
+ * any density and larger outside (after Breunig, Kriegel, Ng and Sander 2000, without the
+ * reachability distance). The spread of the scores depends on the dimension and the metric, so the
+ * limit is computed from the data:
  *
  *     median + 5 max(q90 - median, 0.4 v).
  *

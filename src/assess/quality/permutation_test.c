@@ -1,9 +1,9 @@
 /* Tests whether the items differ by more than a random assignment of points to items would explain.
- * It is used for sets that are too small to show gaps. It is a permutation test of the hypothesis
- * "all items are samples of one distribution". A point is described by its coordinates, their
- * squared differences from the overall mean (unless this is too much work), and the sum of these
- * squares, each standardized. The statistic T is the sum over items of the squared mean description
- * times the number of points.
+ * The test is used for sets that are too small to show gaps. It is a permutation test of the
+ * hypothesis "all items are samples of one distribution". A point is described by its coordinates,
+ * their squared differences from the overall mean (unless this is too much work), and the sum of
+ * these squares, each standardized. The statistic T is the sum over items of the squared mean
+ * description times the number of points.
  *
  * Under the hypothesis, weighted points are exchangeable, so permuting them does not change the
  * distribution of T (Fisher 1935). Then p = (1 + b) / (1 + permutations), where b permutations have

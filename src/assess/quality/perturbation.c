@@ -73,8 +73,8 @@ static double operator_entry(const decomposition *d, int64_t i, int64_t p)
     return d->a.value[p] / (sqrt(d->degree[i]) * sqrt(d->degree[d->a.column[p]]));
 }
 
-/* Returns diagonal entry i of the operator. It is 1 if the item is a component without edges, and 0
- * otherwise or if the item was omitted. */
+/* Returns diagonal entry i of the operator. It is 1 if the item has no edges and was not omitted,
+ * and 0 otherwise. */
 static double operator_diagonal(const decomposition *d, int64_t i)
 {
     return d->part[i] >= 0 && d->a.offset[i] == d->a.offset[i + 1] ? 1 : 0;

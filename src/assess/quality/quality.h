@@ -24,8 +24,9 @@ typedef struct cluster_gap {
 /* Maximum number of clusters that are examined. If there are more clusters, only the largest are
  * examined. */
 enum { GAP_CLUSTERS = 24 };
-/* Finds the gap around every cluster in the affinity matrix `a` and stores it in out (k). place (n,
- * or NULL) has the position of each item along the first direction (cluster_direction). */
+/* Finds the gap around every cluster in the affinity matrix `a` and stores the result in out (k).
+ * place (n, or NULL) has the position of each item along the first direction
+ * (cluster_direction). */
 ddsc_status gaps_find(ddsc_context *ctx, cluster_gap *out, const sparse *a, const int32_t *labels,
                       int64_t k, const int64_t *place);
 
@@ -58,7 +59,7 @@ typedef struct verdict_evidence {
     double halves;        /* agreement between random halves of the items; NaN if not computed */
     double items_alike_p; /* p-value of "all items are samples of one distribution"; NaN if not
                            * tested */
-    double share;         /* fraction of the items in clusters that are separate */
+    double share;         /* fraction of the items in separate clusters */
     double chance;     /* probability that chance splits the graph at least as often as observed */
     double clear_from; /* score that the gap around a large cluster must reach */
     double step_ratio; /* NaN if not computed */

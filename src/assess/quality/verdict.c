@@ -17,7 +17,8 @@
 static const double CLEAR_SCORE = 3.5;
 /* Small clusters cannot reach CLEAR_SCORE, because at most half of their items are on the inner
  * side of a peak. Their score must be at least ASKED_SCORE, and at least this fraction of sqrt(size
- * / 2), which is the score of an empty gap bordered by all items of the inner side. */
+ * / 2). An empty gap has the score sqrt(size / 2) if all items on the inner side of the peak border
+ * it. */
 static const double SIZE_SHARE = 0.6, ASKED_SCORE = 2.5;
 /* Above this number of items n, the required score grows with the fourth root of n, because the
  * deepest of many gaps, and gaps in uneven densities, reach higher scores by chance
@@ -72,7 +73,7 @@ static void take_gaps(verdict_evidence *e, const verdict_input *in, double n_tea
     for (int64_t c = 0; c < e->k; c++)
         e->held = fmax(e->held, gap[c].held); /* fmax ignores NaN */
     for (int64_t c = 0; c < e->k; c++) {
-        /* A gap proves nothing if the graph is likely to split by chance. */
+        /* Gaps prove nothing if the graph is likely to split by chance. */
         in->gap[c].separate = gap[c].examined && n_tears < 1 &&
                               gap[c].score >= verdict_clear_from(e->n, gap[c].size) &&
                               !(e->held < e->held_from);

@@ -31,7 +31,7 @@ ddsc_status verdict_step_ratio(ddsc_context *ctx, double *ratio, int64_t *n_part
 
 /* ---- levels and sentences (verdict_levels.c) ---- */
 
-/* Smallest number of items for which gaps in the graph are meaningful. */
+/* Minimum number of items for which gaps in the graph are meaningful. */
 #define VERDICT_ITEMS 60
 /* With fewer items across a gap, the cluster may be a thin line, where valleys occur by chance
  * (scores up to 6.2 on unbroken lines). */

@@ -20,7 +20,7 @@ static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
 static const double CLOUD_HALVES = 0.8;
 
 /* Minimum number of items side by side at a boundary, as a fraction of the mean cluster size. A set
- * with fewer is a thin line, whose cuts are stable at any K. */
+ * with fewer items side by side is a thin line, whose cuts are stable at any K. */
 static const double SIDE_SHARE = 0.4;
 
 /* Agreement between halves that, at each K, fewer than 1% of the sets without clusters reach
@@ -324,8 +324,8 @@ static const verdict_case cases[] = {
      "The data do not show whether these are clusters or a continuum: the deepest gap is not "
      "confirmed by items that were not used to find it."},
     {otherwise, DDSC_LEVEL_CONTINUUM,
-     "The data do not show whether these are clusters or a continuum: no gap is deeper than those "
-     "of a continuum."},
+     "The data do not show whether these are clusters or a continuum: no gap is deeper than the "
+     "gaps in a continuum."},
 };
 
 static const verdict_case *case_of(const verdict_evidence *e)

@@ -15,7 +15,7 @@
 typedef struct centers {
     int64_t k, n, d;
     double *x;     /* k n x d */
-    double *w;     /* k n, positive, sum 1 for each center */
+    double *w;     /* k n: positive, with sum 1 for each center */
     measures view; /* the centers as a set of k items; owns only the small arrays */
 } centers;
 
@@ -32,8 +32,8 @@ ddsc_status center_from_item(ddsc_context *ctx, centers *c, int64_t which, const
  * heaviest are used. The halves of split points move to the nearest free rows. */
 ddsc_status center_from_rows(ddsc_context *ctx, centers *c, int64_t which, const measures *m,
                              int64_t item, const ground_cost *ground);
-/* Normalizes the weights to sum 1, and raises very small weights to a minimum that a solver can
- * resolve. */
+/* Normalizes the weights to a sum of 1, and raises very small weights to a minimum that a solver
+ * can resolve. */
 void center_normalize(double *w, int64_t n);
 /* Returns the rounded mean size of an item. */
 int64_t center_size_default(const measures *m);

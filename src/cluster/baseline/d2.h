@@ -31,8 +31,8 @@ ddsc_status d2run_start(d2_run *r, int64_t restart);
 /* Computes labels and values for the current centers. *n_changed is the number of changed labels.
  * Empty clusters receive an item from another cluster if possible. */
 ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random);
-/* Computes new centers for the current clusters. If method->judged is true, the cost of no cluster
- * increases. */
+/* Computes new centers for the current clusters. If method->judged is true, the cost of a cluster
+ * never increases. */
 ddsc_status d2run_update(d2_run *r);
 /* Improves the centers with exact passes only. Each pass moves the points to their optimal
  * positions and then changes the weights by a step of size step[cluster]. */

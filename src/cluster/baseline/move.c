@@ -159,7 +159,7 @@ static void go_if_better(const targets *t, double *x, pull *now, const double *t
 
 /* Moves x towards the geometric median. Steps become short near a target that is itself the median,
  * so the nearest target is tried at the end. Steps also become short between targets that are close
- * together, so finally a step that treats nearby targets as one is tried. `place` is scratch memory
+ * together, so a step that treats nearby targets as one is tried last. `place` is scratch memory
  * for 2 d values. */
 static double move_to_median(const targets *t, double *x, double *place)
 {

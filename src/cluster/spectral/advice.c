@@ -1,4 +1,4 @@
-/* Writes the advice on a result: one note per line that tells the user what to know and what to do
+/* Writes the advice on a result: notes, one per line, about what the user should know and do
  * next. */
 #include <math.h>
 #include <stdarg.h>

@@ -135,8 +135,8 @@ static int32_t largest_share(const ddsc_model *m, const double *share, double *c
     return best;
 }
 
-/* If one of the nearest old items equals the new item, returns it, and -1 otherwise. The new item
- * then receives the old item's row instead of an extension. */
+/* Returns the old item that equals the new item if it is among the nearest old items, and -1
+ * otherwise. The new item then receives the old item's row instead of an extension. */
 static int64_t twin_of(const assignment *a, int64_t item)
 {
     const ddsc_graph *g = a->near;

@@ -26,7 +26,7 @@ bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t
     return next - eigenvalues[k - 1] > fmax(GAP_TINY * next, RESIDUALS_TIMES * residual);
 }
 
-/* Stabilities that differ from the best one by at most this value are treated as equally good. */
+/* Stabilities that are at most this much below the best one are treated as equally good. */
 static const double STABILITY_LEVEL = 0.05;
 
 ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,

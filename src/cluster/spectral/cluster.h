@@ -92,9 +92,9 @@ typedef struct k_candidate {
 } k_candidate;
 
 enum { CANDIDATES_MOST = DDSC_CANDIDATES_MOST };
-/* Lists the candidates of a sweep and returns their number. The chosen K comes first. The others
- * are the K with the largest relative gap, the K with the highest modularity, and the largest K
- * whose stability is nearly the best. */
+/* Lists the candidates of a sweep and returns their number. The chosen K comes first. The other
+ * candidates are the K with the largest relative gap, the K with the highest modularity, and the
+ * largest K whose stability is nearly the best. */
 int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
                           int64_t chosen);
 
@@ -167,7 +167,7 @@ enum { CLUSTER_METRICS = DDSC_METRIC_W1 + 1 };
 typedef struct joined_graphs {
     int64_t n_parts;
     sparse a, wide; /* sums of normalized affinities; `wide` has more neighbors or is empty */
-    affinity_report report; /* combined report of all metrics, with the gamma of the first */
+    affinity_report report; /* combined report of all metrics, with the gamma of the first metric */
     double last_gamma;      /* gamma of the last metric; 0 with local scaling */
 } joined_graphs;
 
@@ -241,8 +241,8 @@ typedef struct cluster_update {
     int64_t n_kept, n_added, n_removed;
     int64_t *kept;     /* n_kept: items of the model, ascending */
     ddsc_graph *lists; /* remaining entries of the neighbor lists, with new item numbers; or NULL */
-    /* If neighbors were chosen by rescaled distances: the same for the lists by plain distance, and
-     * the scales of the kept items; or NULL. */
+    /* If neighbors were chosen by rescaled distances: the remaining entries of the lists by plain
+     * distance, and the scales of the kept items. Otherwise NULL. */
     ddsc_graph *plain;
     double *scale;
     uint8_t *fresh; /* n_kept + n_added: 1 for items inserted since K was chosen */
@@ -295,7 +295,7 @@ typedef struct growth_trial {
     int64_t n_most, n;                            /* n: number of candidates, at most n_most */
     ddsc_update_candidate candidate[GROWTH_MOST]; /* by increasing p-value */
     int32_t label[GROWTH_MOST];
-    bool mostly_new, found; /* true if all n_most candidates are mostly new; are found in halves */
+    bool mostly_new, found; /* all n_most candidates are mostly new; all are found in halves */
     double least_overlap;
 } growth_trial;
 

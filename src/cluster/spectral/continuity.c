@@ -7,7 +7,7 @@
 #include "cluster/spectral/cluster.h"
 #include "numeric/linalg/linalg.h"
 
-/* The objective of this partition may exceed that of the best one by this fraction
+/* The objective of this partition may exceed that of the best partition by this fraction
  * (docs/updates.md). */
 static const double NEARLY = 0.02;
 
@@ -51,7 +51,7 @@ typedef struct continued {
 
 /* Computes the means of the old clusters. The marked new items of a cluster may belong to another
  * cluster, so its mean includes them only if it has no other items. Sets n_starts to the number of
- * means, which is incomplete in `start` if it exceeds k. */
+ * means. If this number exceeds k, `start` contains only the first k means. */
 static ddsc_status old_means(ddsc_context *ctx, continued *s, const ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;

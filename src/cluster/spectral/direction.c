@@ -11,9 +11,9 @@
 #include "cluster/spectral/cluster.h"
 
 /* A single edge of weight w between two halves of n items creates an eigenvalue whose distance from
- * 1 is about w / (n degree). If this distance is below FAINT, the accuracy of the eigenvectors, the
- * eigenvector is constant on both halves up to rounding errors and defines no order. Edges this
- * weak are therefore ignored unless w exceeds FAINT_MOST of the degree. */
+ * 1 is about w / (n degree). If this distance is below FAINT, which is the accuracy of the
+ * eigenvectors, the eigenvector is constant on both halves up to rounding errors and defines no
+ * order. Edges this weak are therefore ignored unless w exceeds FAINT_MOST of the degree. */
 static const double FAINT = 1e-8, FAINT_MOST = 1e-4;
 /* If the relative variance of a column within a part is below this value, the column is constant
  * within the part or only separates the part from others. */

@@ -66,8 +66,8 @@ done:
     return status;
 }
 
-/* Converts new items to the form of the index items: transformed, with sorted points, and with
- * points of length 1 for the cosine cost. *out is NULL if no conversion is needed. */
+/* Converts new items to the form of the items in the index: transformed, with sorted points, and
+ * with points of length 1 for the cosine cost. *out is NULL if no conversion is needed. */
 static ddsc_status prepare_items(ddsc_context *ctx, measures **out, const ddsc_model *m,
                                  const measures *added)
 {

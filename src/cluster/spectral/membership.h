@@ -1,6 +1,6 @@
-/* Memberships: how strongly an item belongs to each cluster. They are computed from one score per
- * cluster, and are proportional to exp(score / softness). The softness is a temperature, fitted so
- * that the memberships predict the cluster that independent data about the item indicate. */
+/* membership: how strongly an item belongs to each cluster. Memberships are computed from one score
+ * per cluster, and are proportional to exp(score / softness). The softness is a temperature, fitted
+ * so that the memberships predict the cluster that independent data about the item indicate. */
 #ifndef DDSC_CLUSTER_SPECTRAL_MEMBERSHIP_H
 #define DDSC_CLUSTER_SPECTRAL_MEMBERSHIP_H
 

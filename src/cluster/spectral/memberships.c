@@ -229,7 +229,7 @@ typedef struct halves_fit {
     const ddsc_clustering *c;
     const measures *data;
     const mixture_scorer *scorer;
-    double *mass; /* k: occurrences of words in the items of each cluster */
+    double *mass; /* k: number of word occurrences in the items of each cluster */
     int64_t n_documents, step;
     held_out held;  /* two halves of every document */
     int64_t *words; /* 2 per document: number of distinct words in each half */

@@ -8,8 +8,8 @@
 #include "numeric/labels/scores.h"
 #include "numeric/linalg/linalg.h"
 
-/* More starts are used for the overlap of one cluster: it is small, so a start finds it less often
- * than the large clusters. */
+/* More starts are used for the overlap of one cluster: this cluster is small, so a start finds it
+ * less often than large clusters. */
 enum { N_SPLITS = 3, RESTARTS = 3, RESTARTS_OVERLAP = 30, MAX_ROWS = 5000 };
 
 typedef struct halves {

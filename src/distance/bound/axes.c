@@ -1,9 +1,9 @@
 /* Represents items by quantile functions along the axes of a few frames.
  *
- * A frame is an orthonormal basis of R^d. The first frame is the coordinate axes, and the others
- * are rotations of them (d = 2) or random bases (d > 2). For each axis, the points of an item are
- * projected onto the axis and sorted. The quantile function Q of this one-dimensional measure is
- * then averaged over `bins` equal parts of [0, 1].
+ * A frame is an orthonormal basis of R^d. The first frame consists of the coordinate axes. The
+ * other frames are rotations of it (d = 2) or random bases (d > 2). For each axis, the points of an
+ * item are projected onto the axis and sorted. The quantile function Q of this one-dimensional
+ * measure is then averaged over `bins` equal parts of [0, 1].
  *
  * In one dimension, W2^2 is the integral of (Q_i - Q_j)^2 over [0, 1]. By Jensen's inequality, the
  * mean of the squared differences of the bin averages is a lower bound on this integral.
@@ -21,8 +21,8 @@
 #include "numeric/linalg/linalg.h"
 
 /* SHARED_MOST is the largest ratio of points in the set to points in an item for which scanning all
- * points of the set is faster than sorting those of the item: a scan step takes about 2 cycles, a
- * sorting step 200. One thread sorts POINTS_MOST points in negligible time. */
+ * points of the set is faster than sorting the points of the item: a scan step takes about 2
+ * cycles, a sorting step 200. One thread sorts POINTS_MOST points in negligible time. */
 enum { SHARED_MOST = 32, POINTS_MOST = 1 << 16 };
 
 /* ---- frames ---- */

@@ -12,7 +12,7 @@ typedef struct bound_axes {
     double *axis;  /* n_axes x d, unit vectors; NULL for the coordinate axes */
     double *scale; /* n_axes: multipliers for the quantiles, set by the caller */
     /* The points of the set, sorted along each axis, and their positions on the axis (n_axes x v).
-     * NULL unless each item has many of the points. */
+     * NULL unless each item contains a large share of the points. */
     int32_t *order;
     double *place;
 } bound_axes;

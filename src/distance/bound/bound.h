@@ -47,9 +47,9 @@ bool bound_refined_may_start(const bound_refined *b, int64_t i, int64_t j);
  * until the worker's next call. Requires a set for which bound_refined_starts is true. */
 const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int worker);
 
-/* ---- dual cuts ---- Let f be feasible potentials of an item, c-transformed to the whole
- * support table: f^c(y) = min_x C(x, y) - f(x). Then W2^2(item, other) >= sum a f + sum b f^c
- * for every other item. This bound is linear in the other item's weights. */
+/* ---- dual cuts ---- Let f be feasible potentials of an item, c-transformed to the whole support
+ * table: f^c(y) = min_x C(x, y) - f(x). Then W2^2(item, other) >= sum a f + sum b f^c for every
+ * other item. This bound is linear in the weights of the other item. */
 
 typedef struct bound_cut_table {
     int64_t v;

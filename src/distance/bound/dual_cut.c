@@ -9,9 +9,9 @@
  * W2^2(i, j) >= sum_x a_x f(x) + sum_y b_y g(y).
  *
  * The right-hand side is a constant plus a linear function of b. It is tight for the solved pair,
- * and useful for items similar to its second item. A cut takes O(n_i v) operations for n_i points
- * in item i and v points in the set, and each bound is one dot product with the weights of j. The v
- * x v cost table limits cuts to sets with few shared points. */
+ * and useful for items that are similar to the second item of the pair. A cut takes O(n_i v)
+ * operations for n_i points in item i and v points in the set, and each bound is one dot product
+ * with the weights of j. The v x v cost table limits cuts to sets with few shared points. */
 #include <math.h>
 
 #include "base/simd.h"

@@ -86,7 +86,7 @@ typedef struct bound_relaxed {
     int64_t widest;    /* largest number of distinct rows in a block */
     double slack;
     double unit;    /* unit of the costs */
-    double epsilon; /* in that unit; 0 for exact transport */
+    double epsilon; /* in units of `unit`; 0 for exact transport */
     /* For squared distances, mean2 contains the squared length of each item's mean, and away2 the
      * squared distance from each entry's point to the mean, both rounded down. For the soft bound,
      * mean2 contains the total contribution of an item to its bounds, and away2 is zero. */
@@ -107,8 +107,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
 void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
 /* Returns the number of scratch bytes for a tile. */
 int64_t bound_relaxed_scratch(const bound_relaxed *b);
-/* Computes the bounds of a tile, in units of `unit`. Items j0 .. j1 - 1 must lie within one
- * block, that is, between consecutive multiples of `side`. */
+/* Computes the bounds of a tile, in units of `unit`. Items j0 .. j1 - 1 must be in one block, that
+ * is, between consecutive multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, void *memory);
 /* Returns the bound on one pair for squared or Euclidean distances. `memory` has

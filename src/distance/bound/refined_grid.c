@@ -6,13 +6,13 @@
  * time, because min_x (c - f) is a minimum over rows of minima within rows. Each axis has a table
  * of costs and kernel values by distance.
  *
- * Items are centered at their means first, so distances along an axis are (t - gap) step for
+ * Items are first centered at their means, so distances along an axis are (t - gap) step for
  * integers t. Cells without a point have mass 0 in sums and are infinite in minima.
  *
  * The iteration starts from the potential f(x) = x' (1 - M) x of the affine map M between the
- * Gaussians (sinkhorn/grid_items.c). A sum or minimum costs O(h w (h + w)) for boxes of h x w
- * cells. grid_open bounds the rounding errors of two sums and of a cost, so that the result is a
- * valid lower bound. */
+ * Gaussians (sinkhorn/grid_items.c). A sum or minimum takes O(h w (h + w)) operations for boxes of
+ * h x w cells. grid_open bounds the rounding errors of two sums and of a cost, so that the result
+ * is a valid lower bound. */
 #include <math.h>
 #include <string.h>
 

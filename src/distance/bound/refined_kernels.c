@@ -8,8 +8,8 @@
  *
  * On a grid, both kinds of products are computed along one axis at a time, with the sums or minima
  * for a block of rows in registers. exp uses 2^n 2^r with the Taylor series of 2^r (relative error
- * 2e-7), and log uses 2 atanh((m - 1) / (m + 1)). A transform takes O(h w (h + w)) on boxes of h x
- * w cells and O(n m) on lists of points. */
+ * 2e-7), and log uses 2 atanh((m - 1) / (m + 1)). A transform takes O(h w (h + w)) operations on
+ * boxes of h x w cells, and O(n m) on lists of points. */
 #include "distance/bound/refined_kernels.h"
 
 enum { CHUNK = 4 }; /* number of vectors in registers for each of two rows */

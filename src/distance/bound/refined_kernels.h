@@ -19,10 +19,11 @@ void bound_mix_min(const grid_mix *x, float *out, const float *coef, const float
 
 /* Computes out[j] = squared distance between x and column j of y (d x ld). */
 void bound_dense_distances(float *out, const float *x, const float *y, int64_t d, int64_t ld);
-/* Compute out = v' A and out = A v. */
+/* These functions compute out = v' A and out = A v. */
 void bound_dense_column_sums(float *out, const float *a, const float *v, int64_t rows, int64_t ld);
 void bound_dense_row_sums(float *out, const float *a, const float *v, int64_t rows, int64_t ld);
-/* Compute out[j] = min over i of f[i] + A[i][j], and out[i] = min over j of g[j] + A[i][j]. */
+/* These functions compute out[j] = min over i of f[i] + A[i][j], and out[i] = min over j of g[j] +
+ * A[i][j]. */
 void bound_dense_column_minima(float *out, const float *a, const float *f, int64_t rows,
                                int64_t ld);
 void bound_dense_row_minima(float *out, const float *a, const float *g, int64_t rows, int64_t ld);

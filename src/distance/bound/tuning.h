@@ -26,7 +26,8 @@ enum {
     /* items per side of a tile; its rows stay in the second-level cache */
     BOUND_MARGINAL_SIDE = 64,
 
-    /* ---- refined bounds: exact.py --parts graph; solves per item against time per bound ---- */
+    /* ---- refined bounds: exact.py --parts graph; number of solves per item, time per bound
+     * ---- */
     BOUND_REFINED_ITEMS = 8,    /* fewer items are solved in less time than self-scalings take */
     BOUND_DENSE_MEAN_SIZE = 24, /* pairs of smaller point clouds are solved as fast as they are
                                  * bounded */
@@ -34,7 +35,8 @@ enum {
     BOUND_POINT_DIM = 64,
     /* for larger point clouds, the starting potentials that the solver computes are equally good */
     BOUND_START_SIZE = 256,
-    BOUND_REFINED_LEVELS = 8, /* levels, each with half the epsilon of the previous one */
+    BOUND_REFINED_LEVELS = 8, /* number of levels, each with half the epsilon of the previous
+                               * level */
     BOUND_START_LEVELS = 4,   /* levels before a quick check, and before a solve starts */
     BOUND_PAIR_LEVELS = 5,    /* levels of the dual bound; only the tight bound uses the other
                                * levels */

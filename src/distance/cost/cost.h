@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "data/measures.h"
 
-/* A list of points of a set, given by their rows in its table. */
+/* A list of points, which are rows of the point table of a set. */
 typedef struct point_list {
     const measures *m;
     int64_t n;
@@ -32,8 +32,8 @@ static inline bool cost_products_fit(double largest)
 void cost_products(double *cost, const point_list *x, const double *x_norm, const point_list *y,
                    const double *y_norm);
 /* cost_from_products converts a row of products into costs: cost[j] = own + norm2[j] - 2 cost[j].
- * It returns the number of costs that lost too many digits: costs below `trusted` times own +
- * norm2[j], and costs whose sum of norms is outside (low, high). */
+ * The function returns the number of costs that lost too many digits: costs below `trusted` times
+ * own + norm2[j], and costs whose sum of norms is outside (low, high). */
 typedef struct cost_limits {
     double trusted, low, high;
 } cost_limits;

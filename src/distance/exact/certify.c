@@ -8,7 +8,7 @@
  * rounded down. The potentials are therefore feasible on all arcs, and the dual value is a proven
  * lower bound. The cost is O(n + m) for the plan and one pass over all n x m costs.
  *
- * Long sums are compensated. Tiny problems use plain sums first, which are usually accurate enough
+ * Long sums are compensated. Tiny problems first use plain sums, which are usually accurate enough
  * for a few dozen terms. */
 #include <math.h>
 #include <string.h>
@@ -60,8 +60,8 @@ int64_t exact_heaviest(const exact_solver *s)
     return s->a[i] >= s->b[j] ? i : net->sink0 + j;
 }
 
-/* Adds the difference between the two sums of weights to the heaviest node, because it could exceed
- * the weight of a light node. */
+/* Adds the difference between the two sums of weights to the heaviest node, because the difference
+ * could exceed the weight of a light node. */
 static void balance_sums(const exact_solver *s, sum *excess)
 {
     const simplex *net = &s->net;

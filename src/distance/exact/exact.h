@@ -48,7 +48,7 @@ void exact_destroy_team(ddsc_context *ctx, exact_solver **solvers);
 /* Solves one problem. The potentials and the plan stay in the workspace until the next solve. If
  * max_pivots is 0, the limit is a large multiple of the problem size. Returns DDSC_NOT_CONVERGED if
  * the limit was reached. In this case, the primal value is still an upper bound, the dual value a
- * lower bound, and `gap` the relative difference between both. */
+ * lower bound, and `gap` the relative difference between the two values. */
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
                         int64_t max_pivots);
 /* Solves the transport from item i of mx to item j of my. Both sets must have the same dimension,

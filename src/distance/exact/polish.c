@@ -6,8 +6,8 @@
  * unevaluated sums of two doubles. Dual pivots then remove negative flows, and primal pivots remove
  * negative reduced costs (Ahuja, Magnanti, Orlin 1993, chapter 11). The gap accounts for flows and
  * reduced costs that are still negative, and for rounding errors in the flows. Every pivot prices
- * all n x m arcs, which is acceptable because few problems need these pivots, and each of them only
- * a few. */
+ * all n x m arcs, which is acceptable because few problems need these pivots, and only a few of
+ * them. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -45,7 +45,7 @@ typedef struct simplex {
     int32_t *order; /* all nodes, children before parents; valid if `ordered` */
     bool ordered;
     /* The cycle: the nodes on the paths from the source and from the sink of the entering arc up to
-     * the node where the paths join. */
+     * the node where both paths meet. */
     int32_t *path[2];
     int64_t length[2];
     int64_t words;  /* words per mask; 0: lists are used */
@@ -78,7 +78,7 @@ typedef struct simplex {
     double *arc_cost;    /* n x ARCS */
     int32_t *arc_column; /* n x ARCS */
     int32_t *arc_count;  /* n: number of arcs per row */
-    int32_t *arc_end;    /* n: the same, padded to whole vectors */
+    int32_t *arc_end;    /* n: arc_count, padded to whole vectors */
     double *arc_weight;  /* n x ARCS: scratch for smoothing */
     double *column_sum;  /* m: scratch for smoothing */
     double *value;       /* m: one row of cost + potential */

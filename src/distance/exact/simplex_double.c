@@ -3,8 +3,8 @@
  *
  * The costs of a large problem do not fit in the caches, so only a few candidate arcs per row are
  * priced. If no candidate has a negative reduced cost, a sweep over all n x m arcs adds the arcs
- * that have one. If there are none, the basis is optimal. A pivot prices at least PRICE_ROWS rows
- * of candidates; a sweep computes n x m reduced costs. */
+ * with a negative reduced cost. If there are no such arcs, the basis is optimal. A pivot prices at
+ * least PRICE_ROWS rows of candidates; a sweep computes n x m reduced costs. */
 #include <math.h>
 #include <string.h>
 

@@ -34,7 +34,7 @@ struct exact_solver {
 
     ground_cost ground;   /* ground cost between items */
     cost_tile tile;       /* costs of a block of pairs, computed before the solves */
-    const double *start;  /* initial guess of g for the next solve, or NULL */
+    const double *start;  /* starting potentials g for the next solve, or NULL */
     bool strict;          /* costs are >= 0; the gap is relative to the value alone */
     bool potentials_only; /* balanced potentials suffice; no basis is needed */
     exact_solver *parent; /* the coarser level, which solves groups of points */

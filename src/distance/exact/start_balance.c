@@ -217,7 +217,7 @@ static void balance_at(simplex *s, double temperature)
     update_sinks(s, temperature);
 }
 
-/* Sets the weights of both sides, which sum to 1 on each side. */
+/* Sets the weights on both sides. They sum to 1 on each side. */
 static void set_weights(simplex *s)
 {
     double total = 0;

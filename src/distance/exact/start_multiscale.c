@@ -35,7 +35,7 @@ typedef struct parent_level {
     int32_t *whole_x, *whole_y;
 } parent_level;
 
-/* ---- groups: split at the median of the widest coordinate ---- */
+/* ---- groups, split at the median of the widest coordinate ---- */
 
 /* Returns the extent of coordinate k over [begin, end). Each step processes two points, which
  * shortens the chain of dependent comparisons that dominates the time. */

@@ -75,7 +75,7 @@ enum {
     CUT_WORTH = 64,   /* a cap must reduce the largest cost by this factor */
     /* Problems with up to this many costs may be finished with 106 bits. */
     POLISH_CELLS = 1 << 22,
-    POLISH_PIVOTS = 4, /* maximum number of such pivots per point */
+    POLISH_PIVOTS = 4, /* maximum number of these pivots per point */
     /* Number of pivots between two cancellation checks. In large problems, so many pivots take a
      * large part of a second. */
     CANCEL_PIVOTS = 512

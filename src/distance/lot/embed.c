@@ -68,8 +68,8 @@ static void add_shortfall(shortfalls *s, double length, double w2)
 }
 
 /* Returns an item with its points sorted by coordinates. The order of the points affects rounding,
- * so without sorting, a row would not only depend on its item. Sorting one item at a time saves a
- * copy of the set, which would be as large as the embedding. */
+ * so without sorting, a row would also depend on the order of the points. Sorting one item at a
+ * time saves a copy of the set, which would be as large as the embedding. */
 static measures sorted_item(const embedding *e, int64_t i, int worker)
 {
     arena a = {scratch_of(&e->sorted, worker), 0};

@@ -1,4 +1,4 @@
-/* internal: internals of an mmd object, included only by the files of this module. */
+/* Internals of an mmd object. Only the files of this module include this header. */
 #ifndef DDSC_DISTANCE_MMD_INTERNAL_H
 #define DDSC_DISTANCE_MMD_INTERNAL_H
 

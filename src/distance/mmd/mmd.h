@@ -2,7 +2,7 @@
  *
  *     D^2(i, j) = s_i + s_j - 2 sum_pq a_p b_q k(x_p, y_q).
  *
- * where s_i is the mean kernel within item i. The unbiased form sums over pairs p != q, and divides
+ * Here, s_i is the mean kernel within item i. The unbiased form sums over pairs p != q, and divides
  * by 1 - sum a_p^2. The biased form sums over all pairs. If an item has only one point, there is no
  * pair p != q, and s is k(x, x) in both forms. */
 #ifndef DDSC_DISTANCE_MMD_MMD_H

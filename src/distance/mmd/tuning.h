@@ -23,10 +23,10 @@ enum {
      * negligible time. */
     AXIS_LONGEST = 256,
     TABLE_LONGEST = 2048, /* largest table for which features are computed */
-    /* The cube of the table size times this factor must be below the work of all pairs, which is N
-     * times the number of entries. */
+    /* The cube of the table size times this factor must be less than the work for all pairs, which
+     * is N times the number of entries. */
     TABLE_WORK = 4,
-    /* The same factor if the features are unlikely to save time (`bench/table.py`). */
+    /* Used instead of TABLE_WORK if the features are unlikely to save time (`bench/table.py`). */
     TABLE_STAKE = 32,
     /* Number of feature columns in single precision that take as long as one entry in double
      * precision. */

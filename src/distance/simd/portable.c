@@ -1,4 +1,5 @@
-/* Compiles the kernels for any processor, and selects the kernels for this processor. */
+/* Compiles the kernels for any processor, and selects the best kernels for the processor at run
+ * time. */
 #define TARGET
 #define VECTOR_BYTES 16
 #define KERNELS kernels_portable

@@ -41,8 +41,8 @@ OP int64_t next_source(uint32_t waiting, int64_t i)
 }
 
 /* Builds the first basis with the cyclic row minimum rule, together with the masks and the order of
- * the tree. While a source is served, the sink of the next source is already chosen. It is replaced
- * only if the current step exhausts it. */
+ * the tree. The sink of the next source is chosen while the current source is served. It is
+ * replaced only if the current step exhausts it. */
 OP void first_basis(tiny_tree *t, const tiny_problem *p)
 {
     const int32_t *pot = t->potential + TINY_SIDE;

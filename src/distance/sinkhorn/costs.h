@@ -40,8 +40,8 @@ void sinkhorn_costs_close(sinkhorn_costs *c);
 /* Returns the costs between items i and j, valid until the worker's next call. */
 const double *sinkhorn_costs_pair(sinkhorn_costs *c, int64_t i, int64_t j, int worker,
                                   int64_t *stride);
-/* Returns true if the costs are computed from lists of points. Costs based on squared distances
- * then use inner products. */
+/* Returns true if the costs are computed from lists of points. In this case, costs based on squared
+ * distances use inner products. */
 static inline bool sinkhorn_costs_by_lists(const sinkhorn_costs *c)
 {
     return !c->table && (c->m->d > POINTS_MAX_DIRECT || !ground_from_squares(c->ground.kind));

@@ -70,7 +70,7 @@ static ddsc_status check_cancel(sinkhorn_solver *z)
     return ctx_canceled(z->ctx) ? DDSC_ERROR_CANCELED : DDSC_OK;
 }
 
-/* Runs Newton steps until the tolerance is met or they stop reducing the error. */
+/* Runs Newton steps until the error is within the tolerance or stops decreasing. */
 static ddsc_status run_newton(sinkhorn_solver *z, dense_run *run)
 {
     double mark = INFINITY;

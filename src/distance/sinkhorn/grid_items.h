@@ -9,7 +9,8 @@
 #include "distance/sinkhorn/tuning.h"
 
 enum {
-    GRID_ROWS = 4, /* number of rows that are processed together; boxes are padded to a multiple */
+    GRID_ROWS = 4, /* number of rows that are processed together; boxes are padded to a multiple of
+                    * this */
     /* number of cells of the largest box */
     GRID_BOX = (SINKHORN_GRID_SIDE + GRID_ROWS) * SINKHORN_GRID_SIDE,
     GRID_BEYOND = SIMD_LANES, /* number of table entries that may be read beyond the used

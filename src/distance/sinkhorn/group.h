@@ -26,8 +26,8 @@ static inline bool sinkhorn_group_fits(int64_t n, int64_t m)
  * Entry (i, j) of a problem is cost[(i m + j) SINKHORN_GROUP + problem]. The caller must fill the
  * array, using infinity for missing points. */
 double *sinkhorn_group_begin(sinkhorn_group *group, int64_t n, int64_t m);
-/* Scales the weights of an item to a sum of 1 in the same way as the dense solver. Returns false if
- * a weight is too small for a group. */
+/* Scales the weights of an item to a sum of 1 as the dense engine does. Returns false if a weight
+ * is too small for a group. */
 bool sinkhorn_group_scale(double *out, const double *weight, int64_t n);
 /* Loads a problem into an empty lane. The weights on both sides must have been scaled by
  * sinkhorn_group_scale. */

@@ -19,8 +19,8 @@ typedef struct sinkhorn_engine {
     int64_t plain_window, relaxed_window;
     double stalled; /* assumed rate if the error did not decrease within a window */
     double range;   /* largest sum without loss of digits; the smallest such sum is its inverse */
-    /* The columns can be made exact from the current sums. If false, this takes another pass over
-     * the kernel, and one more pass measures the rows. */
+    /* The columns can be made exact from the current sums. If false, another pass over the kernel
+     * is needed, and one more pass to measure the rows. */
     bool settles;
 } sinkhorn_engine;
 
@@ -39,7 +39,7 @@ typedef struct sinkhorn_pace {
     bool exact_columns; /* the last iteration was not relaxed */
     int64_t since;      /* number of iterations since the last decision */
     double mark;        /* error at the middle of the window */
-    int64_t patience;   /* number of decisions before another method is tried again */
+    int64_t patience;   /* number of decisions before another method is tried */
 } sinkhorn_pace;
 
 typedef enum sinkhorn_verdict {

@@ -16,11 +16,10 @@ const pair_backend *metric_find(ddsc_metric metric);
 typedef struct metric_resolved {
     ddsc_context *ctx;
     ddsc_metric_settings set;
-    const pair_backend *backend; /* the backend for these settings, which may request an approximate
-                                  * one */
+    const pair_backend *backend; /* backend for these settings, possibly an approximate one */
     measures *reference;         /* owns set.reference_measures if the library computed it */
     double *cost_matrix; /* symmetrized copy of the caller's matrix; set.cost_matrix points to it */
-    measures *own;       /* copy of the set with points of length 1 or sorted support, or NULL */
+    measures *own;       /* copy of the set with points of length 1 or a sorted support, or NULL */
     pair_frame frame;
 } metric_resolved;
 

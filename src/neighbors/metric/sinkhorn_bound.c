@@ -194,9 +194,9 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, evaluations, worker));
 }
 
-/* Returns true if bounds save time. Without a grid, they do not if the problems are small, because
- * solves are then faster than bounds, or if epsilon is large, because solves then need few
- * iterations and sharp values are far above W2. */
+/* Returns true if bounds save time. Without a grid, bounds do not save time in two cases. For small
+ * problems, solves are faster than bounds. For a large epsilon, solves need few iterations, and
+ * sharp values are far above W2. */
 static bool bound_pays(const void *metric, const char **why)
 {
     const sinkhorn_metric *s = metric;

@@ -7,7 +7,7 @@
 enum {
     /* ---- w2: all pairs of 300 images, 1,000 documents (bench/exact.py) ---- */
     W2_SIDE = 16,            /* number of items per side of a tile of solves */
-    W2_SIDE_TILE_COSTS = 32, /* the same if costs are computed per tile and a solve takes 3 us */
+    W2_SIDE_TILE_COSTS = 32, /* side if costs are computed per tile and a solve takes 3 us */
     W2_BLOCKS = 32,          /* minimum number of tiles per side, so that all threads have work */
     W2_BLOCKS_TILE_COSTS = 8,
     /* ---- vectors: rows of 2 to 784 columns (bench/tuning.py) ---- */

@@ -61,8 +61,8 @@ ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool
  * Each rank receives the heaps of the rows that it owns (team_own). Set `once` if two ranks may
  * have offered the same pair. */
 ddsc_status nearest_join(ddsc_context *ctx, nearest *near, bool once);
-/* Sends the heaps of all rows from their owners to all ranks. Before, `near` must have been joined,
- * or the pairs of each row must have been offered only on the rank that owns the row. */
+/* Sends the heaps of all rows from their owners to all ranks. Requires that `near` has been joined,
+ * or that the pairs of each row were offered only on the rank that owns the row. */
 ddsc_status nearest_spread(ddsc_context *ctx, nearest *near);
 /* Joins and spreads the heaps. */
 ddsc_status nearest_share(ddsc_context *ctx, nearest *near, bool once);

@@ -304,7 +304,7 @@ static ddsc_status walk_pairs(pairs *p, const pair_choice *choice, tile_sink sin
         TRY(pairs_prepare(p, j0, j1));
         if (from >= j1)
             continue;
-        /* begin is the first tile of the first block column with requested pairs */
+        /* `begin` is the first tile in the first block column with requested pairs */
         int64_t begin = tile_count(from / side * side, side), end = tile_count(j1, side);
         TRY(shown ? show_tiles(&s, begin, end)
                   : tiles_walk(p->ctx, p->n, side, begin, end, solve_tile, &s.job));
@@ -386,7 +386,7 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n)
 }
 
 /* Adds the counts of all workers and ranks to `stats`, which already contains the counts from
- * opening the metric. Those are the same on every rank. */
+ * opening the metric. The counts from opening the metric are the same on every rank. */
 static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_bounds)
 {
     ddsc_pair_stats mine = {0};

@@ -75,7 +75,8 @@ typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, in
 
 /* Computes all requested pairs, tile by tile. */
 ddsc_status pairs_walk(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
-/* Does the same, but every rank of a team receives every tile. A distance matrix requires this. */
+/* Does the same, but every rank of a team receives every tile. This is required for a distance
+ * matrix. */
 ddsc_status pairs_walk_all(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
 /* A tile_sink that offers the values of a tile to the heaps of a `nearest`. */
 void pairs_offer_tile(void *near, const pair_tile *tile, const double *d2, int64_t ld);

@@ -27,8 +27,8 @@ typedef struct prefilter_device {
      * bounds->side. */
     ddsc_status (*within)(void *state, int64_t begin, int64_t end, const double *reach,
                           prefilter_hit hit, void *arg);
-    /* Optional: computes bounds of level FRAME, DUAL or TIGHT for many pairs at once. If this sets
-     * *made to false, the caller must compute each bound separately. */
+    /* Optional: computes bounds of level FRAME, DUAL or TIGHT for many pairs at once. If *made is
+     * set to false, the caller must compute each bound separately. */
     ddsc_status (*pairs)(void *state, bound_level level, int64_t n, const pair_ij *pair,
                          const double *enough, double *bound, bool *made);
 } prefilter_device;

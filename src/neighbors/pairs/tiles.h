@@ -40,7 +40,7 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
 typedef struct pair_choice {
     int64_t i_end, j_begin;
     double sample;
-    bool others; /* request the pairs that were not drawn instead */
+    bool others; /* request the pairs that are not drawn instead */
 } pair_choice;
 
 static inline pair_choice pairs_all(int64_t n)

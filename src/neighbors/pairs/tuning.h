@@ -1,5 +1,5 @@
-/* Tuning constants of the pair service that affect only speed. Each comment names the benchmark in
- * which the constant was measured. No constant may depend on the number of threads. `./run bench
+/* tuning: constants of the pair service that affect only speed. The comments name the benchmarks in
+ * which the constants were measured. No constant may depend on the number of threads. `./run bench
  * tuning` prints the crossover points of the current machine. */
 #ifndef DDSC_NEIGHBORS_PAIRS_TUNING_H
 #define DDSC_NEIGHBORS_PAIRS_TUNING_H

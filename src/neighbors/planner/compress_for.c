@@ -1,6 +1,7 @@
-/* Compresses the items of a set and measures how much the distances change. The distances between a
- * few items are computed before and after merging, in a separate context. If no number of points is
- * given, it is chosen such that enough of the nearest neighbors stay the same. */
+/* Compresses the items of a set, and measures how much the distances change. The distances between
+ * the items of a small sample, called the pilot, are computed before and after merging, in a
+ * separate context. If the number of points is not specified, the smallest number that preserves
+ * enough nearest neighbors is chosen. */
 #include <math.h>
 
 #include "distance/exact/exact.h"
@@ -8,16 +9,18 @@
 #include "neighbors/planner/tuning.h"
 
 typedef struct pilot {
-    ddsc_context *ctx; /* separate: warnings and notes about the pilot are not those of the set */
+    ddsc_context *ctx; /* separate, because warnings and notes about the pilot do not apply to the
+                        * set */
     const ddsc_metric_settings *metric;
-    int64_t n, near; /* number of items, 0 if nothing is measured; number of neighbors compared */
+    int64_t n, near; /* number of items, or 0 if nothing is measured; number of compared
+                      * neighbors */
     int64_t item[PILOT_ITEMS];
     measures *few; /* the items before merging */
     double before[PILOT_ITEMS * PILOT_ITEMS], after[PILOT_ITEMS * PILOT_ITEMS];
     double error[PILOT_ITEMS * PILOT_ITEMS];
 } pilot;
 
-/* Selects items spread evenly over the set: PILOT_ITEMS, or fewer if they are large. */
+/* Selects evenly spaced items: PILOT_ITEMS of them, or fewer if the items are large. */
 static void select_items(pilot *p, const measures *m)
 {
     for (p->n = BASE_MIN(m->n, PILOT_ITEMS);; p->n--) {
@@ -34,7 +37,8 @@ static void select_items(pilot *p, const measures *m)
     p->near = BASE_MIN(PILOT_NEAR, (p->n + PILOT_NEAR - 1) / PILOT_NEAR);
 }
 
-/* Distances that did not converge are used as they are; the run of the whole set reports them. */
+/* Uses distances even if they did not converge, because the run on the whole set reports such
+ * distances. */
 static ddsc_status pilot_distances(pilot *p, double *matrix, const measures *set)
 {
     ddsc_status status = plan_matrix(p->ctx, matrix, NULL, set, -1, p->metric, 0);
@@ -83,10 +87,10 @@ static ddsc_status pilot_compare(pilot *p, ddsc_compress_report *report, const m
     return DDSC_OK;
 }
 
-/* Merges the pilot to 256, 128, ..., 16 points and chooses the smallest number that preserves
- * enough neighbors, or else the number that preserves the most. Each step merges the result of the
- * previous one further, which Ward's method permits. *points stays 0 if the items are too small to
- * be merged. */
+/* Merges the items of the pilot to 256, 128, ..., 16 points. Chooses the smallest number that
+ * preserves enough neighbors, or else the number that preserves the most neighbors. Each step
+ * merges the result of the previous step, which Ward's method allows. If the items are too small to
+ * be merged, *points does not change. */
 static ddsc_status choose_points(pilot *p, double least, int64_t *points)
 {
     ddsc_status status = DDSC_OK;
@@ -110,7 +114,7 @@ done:
     return status;
 }
 
-/* Measures the accuracy of the merged set on its items of the pilot. */
+/* Measures the accuracy of the merged set, using its items in the pilot. */
 static ddsc_status check_merged(pilot *p, ddsc_compress_report *report, const measures *merged)
 {
     measures *few = NULL;

@@ -33,7 +33,8 @@ const char *plan_cost_name(int64_t cost);
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
 /* Returns the number of neighbors to use: resolves tau = 0, and limits tau to n - 1. */
 int64_t plan_tau_for_count(int64_t n, const ddsc_graph_settings *settings);
-/* Does the same for a set of items. The default is larger for documents. */
+/* Returns the number of neighbors to use for the items of a set. The default is larger for
+ * documents. */
 int64_t plan_tau_for_items(const measures *m, const ddsc_graph_settings *settings);
 
 /* Computes the matrix of a set. If n_old >= 0, computes only the block whose rows are the first
@@ -115,7 +116,7 @@ typedef struct plan_facts {
     plan_input input;
     const char *metric; /* name of the metric */
     /* number of items; if n_old > 0, only pairs of one of the first n_old items with a later item
-     * are used */
+     * count */
     int64_t n, n_old;
     bool bounds, rows;   /* the metric has lower bounds; it may have float rows for a prefilter */
     const char *against; /* reason against a pruned search (bounds->pays), or NULL */
@@ -156,7 +157,7 @@ typedef struct search_plan {
     double sample;       /* FULL, SAMPLED: fraction of the pairs */
     int64_t n_columns;   /* COLUMNS */
     bool must_prefilter; /* PREFILTER: fail if the metric has no rows */
-    /* a ddsc_hubs other than DEFAULT; number of neighbors per item that count towards in-degrees */
+    /* a ddsc_hubs other than DEFAULT; number of neighbors per item that count in in-degrees */
     int64_t hubs, hubs_tau;
     bool keeps_values;      /* store the values for a second search over the same pairs */
     const local_scales *by; /* scales that divide the distances, or NULL */

@@ -28,7 +28,7 @@ enum {
     TAU_LEAST = 10,
     TAU_LEAST_OF_TITLES = 20,
     TAU_LEAST_OF_DOCUMENTS = 28,
-    SHORT_DOCUMENT = 12, /* mean number of points below which documents are titles */
+    SHORT_DOCUMENT = 12, /* documents with a smaller mean number of points are titles */
     /* The default for documents is limited to one neighbor per 40 documents, but not below
      * TAU_LEAST. With GloVe vectors, BBCSport (737 documents) has an AMI of .792, .781 and .759 for
      * 12, 18 and 28 neighbors. Without a vectors file, the values are .747, .764 and about .75. */
@@ -41,7 +41,7 @@ enum {
     BANDWIDTH_TRIED = 200, /* number of sampled points whose distances are compared with the
                             * bandwidth */
     PROJECTION_DIM = 10,   /* largest dimension in which rows for transport include projections */
-    /* ---- compression for a metric: the sampled items, and the numbers of points that are tried */
+    /* ---- compression for a metric: sampled items, and the numbers of points that are tried */
     PILOT_ITEMS = 24,
     PILOT_LEAST = 8,
     PILOT_NEAR = 5,
@@ -49,14 +49,14 @@ enum {
     PILOT_LEAST_POINTS = 16
 };
 
-/* Maximum number of point pairs in the sample of a compression. Exact W2 of so many pairs takes
+/* Maximum number of point pairs in the sample of a compression. Exact W2 for so many pairs takes
  * about 15 seconds in 50 dimensions (bench/cohort.py). */
 static const double PILOT_ARCS = 3e8;
 
 /* Linear transport overestimates W2 and projections underestimate it, so using both gives better
- * candidates in few dimensions. For the same number of candidates, both together find 76% of the
- * neighbors of random three-dimensional clouds (linear transport alone: 51%, projections alone:
- * 73%). For digits, they find 98% (97% and 93%). */
+ * candidates in few dimensions. For the same number of candidates, candidates from both find 76% of
+ * the neighbors of random three-dimensional clouds (linear transport alone: 51%, projections alone:
+ * 73%). For digits, the shares are 98%, 97% and 93%. */
 static const double PROJECTION_WEIGHT = 2;
 
 /* A warning is issued if the error of the distances outside the sampled columns, relative to their

@@ -4,11 +4,11 @@
  * computes the exact values of the candidates, and the tau nearest are kept. The cost is NN-descent
  * plus at most k metric values per item, compared with n values for an exact search.
  *
- * The recall is the fraction of true neighbors that were found. It is measured for randomly drawn
- * items, each of which is compared with all other items. Its 95% confidence interval is Wilson's
- * interval for an effective number of trials. This number is estimated from the variance between
- * items, because the neighbors of one item are not independent trials: they tend to be found or
- * missed together. */
+ * The recall is the fraction of true neighbors that were found. The recall is measured for randomly
+ * drawn items, each of which is compared with all other items. Its 95% confidence interval is
+ * Wilson's interval for an effective number of trials. This number is estimated from the variance
+ * between items, because the neighbors of one item are not independent trials: they tend to be
+ * found or missed together. */
 #include <math.h>
 #include <string.h>
 

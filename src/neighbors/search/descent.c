@@ -124,7 +124,7 @@ static int64_t make_lists(descent *d)
     return changes;
 }
 
-/* Compares the neighbors of each item with each other, except for pairs of stale neighbors. */
+/* Compares the neighbors of each item with each other, except for pairs of two stale neighbors. */
 static ddsc_status join_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     descent *d = arg;

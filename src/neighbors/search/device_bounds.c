@@ -311,7 +311,7 @@ static ddsc_status find_pairs(device_prefilter *r, int64_t begin, int64_t end, i
 }
 
 /* Finds the pairs in the tiles that are within reach. Calls `hit` only after the device has
- * returned all of these pairs; if the device fails before, the CPU processes the tiles from the
+ * returned all of these pairs; if the device fails earlier, the CPU processes the tiles from the
  * start. If there are too many pairs, the range is split in half. A single tile never has too many
  * pairs. */
 static ddsc_status within_tiles(device_prefilter *r, int64_t begin, int64_t end)

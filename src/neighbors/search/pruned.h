@@ -23,7 +23,7 @@ typedef struct candidate {
 typedef struct candidate_list {
     candidate *at;
     int64_t n;
-    double complete_to; /* every item whose first bound is below this value was on the list */
+    double complete_to; /* every item with a first bound below this value was on the list */
 } candidate_list;
 
 /* A pair within reach that the walk found. */
@@ -58,7 +58,7 @@ typedef struct pruned {
     team_part own; /* rows of this rank */
     bool alone;    /* this rank owns all rows */
     team_mail messages, found_messages, cuts;
-    scratch cut_room; /* one per worker: a cut to be sent */
+    scratch cut_room; /* one per worker: a cut to send */
     void *device;     /* state of p->device, which computes the first bounds */
     int64_t n, tau;
     candidate *storage; /* entries of all lists */
@@ -90,7 +90,7 @@ static inline bool pruned_owns(const pruned *s, int64_t item)
     return s->alone || (item >= s->own.begin && item < s->own.end);
 }
 
-/* ---- messages (pruned_team.c); a single rank sends none ---- */
+/* ---- messages (pruned_team.c); a single rank sends no messages ---- */
 
 ddsc_status pruned_team_open(pruned *s);
 void pruned_team_close(pruned *s);
@@ -128,7 +128,7 @@ ddsc_status pruned_lists_clean(pruned *s, bool solved);
 /* Returns the entry of `other` in the list of `item`, or NULL. */
 candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other);
 
-/* Whether an item was on the first list of another item, and whether the pair is settled. */
+/* States whether an item was on the first list of another item, and whether the pair is settled. */
 typedef enum seen_state { NOT_SEEN, SEEN, SEEN_SETTLED } seen_state;
 seen_state pruned_seen(const pruned *s, int64_t item, int64_t other);
 void pruned_seen_settle(pruned *s, int64_t item, int64_t other);

@@ -7,7 +7,7 @@
  * Lists may arrive strip by strip in ascending order of items. Once the lists of all items below
  * `end` are known, all pairs whose larger item is below `end` are known, and their values are
  * computed. A pair whose larger item is in a later strip is stored in a linked list of the larger
- * item. The cost is one metric value per distinct pair, and the memory is O(candidates of a strip +
+ * item. The cost is one metric value per distinct pair, and the memory is O(candidates in a strip +
  * postponed pairs). */
 #include "base/team.h"
 #include "neighbors/search/search.h"

@@ -1,4 +1,4 @@
-/* Builds the graph from a random sample of the pairs. A sample contains only few pairs of nearest
+/* Builds the graph from a random sample of the pairs. A sample contains only a few pairs of nearest
  * neighbors. However, if the items vary along few directions, the distances outside the sample can
  * be estimated: D^2_ij = |x_i|^2 + |x_j|^2 - 2 x_i . x_j is then the sum of one number per item and
  * an entry of a low-rank matrix. The model D^2_ij ~ m + b_i + b_j + (u_i . v_j + v_i . u_j) / 2 is

@@ -13,7 +13,7 @@
 
 #include "neighbors/pairs/pairs.h"
 
-/* Searches all requested pairs. If choice->j_begin is not 0, only the items from j_begin on get
+/* Searches all requested pairs. If choice->j_begin is not 0, only items from j_begin on get
  * lists. */
 ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choice *choice);
 
@@ -32,7 +32,7 @@ ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);
  * pairs_open_bounds must have been called. */
 ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old);
 
-/* Computes the exact graph with a prefilter of rows. If too many items have undecided candidates,
+/* Computes the exact graph with a prefilter on rows. If too many items have undecided candidates,
  * for example because many distances are equal, sets *done to false and creates no graph. */
 ddsc_status search_prefilter(pairs *p, ddsc_graph **out, int64_t tau, const prefilter_rows *rows,
                              bool *done);
@@ -82,7 +82,7 @@ ddsc_status search_rank_finish(ranking *r, ddsc_graph **out);
 /* NN-descent (Dong, Moses, Li 2011): finds nearly all of the k nearest neighbors of each of n rows
  * under |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0). The method relies on the fact that
  * neighbors of neighbors are likely to be neighbors. Each round reads the lists from the previous
- * round. The heaps keep the best entries in any order of arrival. */
+ * round. The heaps keep the best entries, regardless of the order of arrival. */
 ddsc_status search_descend(ddsc_context *ctx, ddsc_graph **out, int64_t n, int64_t columns,
                            const float *rows, const double *offset, int64_t k);
 

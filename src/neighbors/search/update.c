@@ -214,8 +214,9 @@ static ddsc_status refill_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Computes all pairs with new items tile by tile, and then those of remaining items one by one. If
- * many remaining items are searched or pushed, computes all pairs of the set tile by tile. */
+/* Computes all pairs with new items tile by tile, and then the required pairs of remaining items
+ * one by one. If many remaining items are searched or pushed, computes all pairs of the set tile by
+ * tile. */
 static ddsc_status by_values(search_update *u)
 {
     int64_t strip = pairs_strip(u->p), n_refilled = u->n_work - (u->n - u->first);

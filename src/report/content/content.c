@@ -387,7 +387,7 @@ static void put_input(ddsc_report *r, json_t *root)
     put_transforms(r, root);
 }
 
-/* Writes the number of labels that the words of the documents changed. */
+/* Writes the number of labels that refinement by words changed. */
 static void put_refinement(ddsc_report *r, json_t *root)
 {
     if (r->view.n_refine_rounds == 0 && !r->view.refine_stopped)

@@ -71,10 +71,10 @@ static void draw_panel(plot *p, const ddsc_report *r, const json_t *over, int64_
                   0.7);
     }
     for (int end = 0; end < 2 && n > 0; end++) {
-        char room[18];
+        char space[18];
         const json_t *name = json_object_get(json_array_get(names, end ? n - 1 : 0), "name");
         plot_words(p, end ? x + PANEL : x, y + BARS + 14, end ? ANCHOR_END : ANCHOR_START, "%s",
-                   chart_short_name(name, room, sizeof room));
+                   chart_short_name(name, space, sizeof space));
     }
 }
 

@@ -1,4 +1,4 @@
-/* Answers the main questions of a reader from the numbers of the result, and names the clusters. */
+/* Uses the numbers of the result to answer a reader's main questions, and names the clusters. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -206,7 +206,7 @@ static void answer_what(buffer *t, const ddsc_report *r)
     buffer_add(t, ".</dd></div>\n");
 }
 
-/* Begins a part of a list separated by "; ". */
+/* Appends the first words of a list element, preceded by "; " unless it is the first element. */
 static void begin_part(buffer *t, int *n, const char *words)
 {
     buffer_add(t, (*n)++ ? "; " : "");

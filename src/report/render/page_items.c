@@ -1,5 +1,5 @@
-/* Writes the data about single items: nearest neighbors with distances, next cluster and ambiguity,
- * labels for every K, titles and metadata columns.
+/* Writes the data about single items: nearest neighbors with distances, nearest other cluster and
+ * ambiguity, labels for every K, titles and metadata columns.
  *
  * It also describes what is unusual about each item. If points have names, this description lists
  * the heaviest words of the item, ranked by weight times log(N / items that contain the word), and
@@ -68,7 +68,7 @@ static void add_near_rows(buffer *t, const ddsc_report *r)
     MEM_FREE(t->ctx, rows, length);
 }
 
-/* Writes the ambiguity as 0 .. 255 for 0 .. 0.5, and the next cluster. */
+/* Writes the ambiguity as 0 .. 255 for 0 .. 0.5, and the nearest other cluster. */
 static void add_standing_of(buffer *t, const ddsc_report *r)
 {
     if (!r->next)

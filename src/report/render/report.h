@@ -70,7 +70,7 @@ const char *report_path_of(report_path *p, const char *name);
 /* Reads result.json into r->tree, r->n_rows and r->k, in the current format. */
 ddsc_status report_load_tree(ddsc_report *r, report_path *path);
 
-/* Appends the candidates for K with their reasons. Returns false if K was given. */
+/* Appends the candidates for K with their reasons. Returns false if K was specified. */
 bool report_add_candidates(buffer *t, const ddsc_report *r);
 
 #endif

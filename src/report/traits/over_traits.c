@@ -189,7 +189,8 @@ static ddsc_status over_allocate_features(ddsc_context *ctx, over_features *f)
     return f->words ? MEM_NEW(ctx, f->seen, f->n_periods * f->n) : DDSC_OK;
 }
 
-/* Fills the sums of one cluster. Items without a period count for no period, but for the cluster.
+/* Fills the sums of one cluster. Items without a period are counted in the cluster but in no
+ * period.
  * */
 static double over_sum_cluster(const ddsc_report *r, over_features *f, const over_items *items,
                                int64_t c)
