@@ -87,7 +87,7 @@ ddsc_status plan_index_open(ddsc_context *ctx, plan_index **out, graph_request *
     TRY(MEM_ZERO(ctx, x, 1));
     *x = (plan_index){.ctx = ctx, .p = request, .given = *given, .n = own ? own->n : request.m->n};
     request.metric = (metric_resolved){0};
-    if (!own) /* lot does not need ascending rows, but a growing set does */
+    if (!own) /* lot does not need sorted points, but a growing set does */
         TRY(measures_ordered(ctx, &own, x->p.m));
     if (!own)
         TRY(measures_subset(ctx, &own, x->p.m, x->n, NULL));
@@ -105,7 +105,7 @@ done:
     return status;
 }
 
-/* ---- a change of the open set ---- */
+/* ---- changes to the open set ---- */
 
 /* Prepares the lower bounds of the appended items. */
 static ddsc_status grow_bounds(plan_open_set *s, int64_t first, bool *done)
@@ -285,12 +285,14 @@ static ddsc_status check_change(const plan_index *x, int64_t n_added, int64_t n_
         return ctx_fail(x->ctx, DDSC_ERROR_ARGUMENT,
                         "an earlier change of the index failed halfway; open a new index");
     if (n_removed < 0 || (n_removed > 0 && !removed))
-        return ctx_fail(x->ctx, DDSC_ERROR_ARGUMENT, "n_removed is %lld, and removed is %s",
-                        (long long)n_removed, removed ? "not NULL" : "NULL");
+        return ctx_fail(
+            x->ctx, DDSC_ERROR_ARGUMENT,
+            "n_removed is %lld and removed is %s; n_removed must be the length of removed",
+            (long long)n_removed, removed ? "not NULL" : "NULL");
     if (n_removed >= x->n || n < x->p.tau + 1)
         return ctx_fail(x->ctx, DDSC_ERROR_INPUT,
-                        "%lld items would remain, but %lld neighbors need at least %lld items and "
-                        "an old one",
+                        "%lld items would remain, but %lld neighbors require at least %lld items, "
+                        "one of them old",
                         (long long)n, (long long)x->p.tau, (long long)x->p.tau + 1);
     return DDSC_OK;
 }
