@@ -224,7 +224,7 @@ ddsc_status cluster_continue(ddsc_context *ctx, ddsc_clustering *c, const cluste
         TRY(take_continued(ctx, &s, set));
     if (isfinite(s.inertia) && inertia > 0) /* infinite if no cluster can start at a new item */
         ctx_note(ctx, "update", "clusters",
-                 "the objective from the old clusters is %.4f of the best one",
+                 "the objective from the old clusters is %.4f times the best one",
                  s.inertia / inertia);
 done:
     MEM_FREE(ctx, s.label, s.start);
