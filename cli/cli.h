@@ -205,7 +205,7 @@ void session_close(session *s);
 bool session_alone(session *s, int *code);
 /* Records a positive status, or reports a negative one. Returns true if the run can continue. */
 bool session_ok(session *s, ddsc_status status, int *code);
-/* Like session_ok, but error messages name the given file. */
+/* Does the same as session_ok, but error messages name `file`. */
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 /* Returns EXIT_NOT_CONVERGED if a call did not converge, and otherwise EXIT_GOOD. */
 int session_exit(const session *s);

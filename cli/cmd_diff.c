@@ -108,8 +108,8 @@ const cli_verb verb_diff = {
         "In about 20 lines, the output reports the agreement (AMI and ARI), how many items stay, "
         "follow a split or a merge, or move to another cluster, which clusters are the same, "
         "split, merged, new or vanished, which settings differ, and which items changed. -v lists "
-        "everything. Two clusters are the same if at least half of the items in "
-        "either of them are in both.",
+        "everything. Two clusters are the same if they share at least half of their combined "
+        "items.",
     .groups = groups,
     .examples = "ddsc diff result-w2 result-mmd\tdid the metric matter?\n"
                 "ddsc diff last-week this-week --report changes.html\ta page with a flow diagram\n"

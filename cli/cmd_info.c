@@ -112,8 +112,9 @@ static const char *coordinate_remark(const struct coordinate *c)
 }
 
 /* Adds a table of the coordinates: range, standard deviation, share of the squared distances
- * between points, and share of the variance that is due to 1% of the points. If there are many
- * coordinates without names, as in word vectors, only those with a remark are listed. */
+ * between points, and share of the variance that is due to the most extreme 1% of the points. If
+ * there are many coordinates without names, as in word vectors, only coordinates with a remark are
+ * listed. */
 static void add_coordinates(text *t, const cli_input *in, const facts *f)
 {
     enum { SHOWN = 100, UNNAMED = 20 };

@@ -135,7 +135,8 @@ static bool write_items(session *s, const json_t *root, const char *dir, int *co
     return good;
 }
 
-/* Checks that the report page can be generated. If not, the folder is not changed. */
+/* Checks that the report page can be generated. If the page cannot be generated, the folder is not
+ * changed. */
 static bool page_can_be_made(session *s, const char *dir, int *code)
 {
     ddsc_report *report = NULL;

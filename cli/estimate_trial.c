@@ -35,7 +35,8 @@ static bool searches_graph(const session *s)
            g->exact_graph != DDSC_GRAPH_FULL;
 }
 
-/* Computes the graph of n items. Its tau is the same fraction of the items as in the whole set. */
+/* Computes the graph of n items. The tau of this graph is the same fraction of the items as in the
+ * whole set. */
 static bool run_trial(bound_trial *t, ddsc_context *ctx, const session *s, const cli_input *in,
                       int64_t tau)
 {

@@ -88,8 +88,7 @@ static const step choices[] = {
      "paper does not describe them in detail. The default is 16 points per document."},
     {"preparation of the data",
      "Transforms (--normalize, --arcsinh, --pca, --align, ...), --compress and "
-     "--subset-per-class are off by default. They change only the input; the algorithm is the "
-     "printed one."},
+     "--subset-per-class are off by default. Transforms change only the input, not the algorithm."},
     {0}};
 
 static void add_steps(text *t, const char *title, const step *s)

@@ -40,8 +40,8 @@ static const char *next_row(const char *at)
     return *at == '\n' ? at + 1 : at;
 }
 
-/* Sets the ranks of the items, whose rows are in the same order, from the column `order`. Returns
- * the number of items that were found. */
+/* Sets the ranks of the items from the column `order`. The rows of the table are in the order of
+ * the items. Returns the number of items that were found. */
 static int64_t take_ranks(order_result *r, const result_items *items, const char *at)
 {
     text field = {0};

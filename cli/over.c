@@ -137,7 +137,7 @@ static void add_period(text *t, const json_t *name, const json_t *row)
     text_add(t, "\n");
 }
 
-/* Adds the periods in which a cluster begins or ends. */
+/* Adds the first period of a new cluster, and the last period of a vanished cluster. */
 static void add_ends(text *t, const json_t *cluster, const json_t *names)
 {
     static const char *const keys[] = {"new", "vanished"}, *const ends[] = {"first", "last"};

@@ -23,8 +23,8 @@ typedef struct result_items {
 /* Opens the model of the folder in the first operand, joins the tables of --meta, and draws
  * --per-item points from each item. */
 bool result_items_open(session *s, result_items *items, int *code);
-/* Returns the values of the column with the given name, one per item. They are valid until the next
- * call. If there is no such column, prints a message and returns NULL. */
+/* Returns the values of the column with the given name, one per item. The values are valid until
+ * the next call. If there is no such column, prints a message and returns NULL. */
 const char *const *result_items_column(session *s, result_items *items, const char *name,
                                        int *code);
 void result_items_close(result_items *items);

@@ -86,7 +86,8 @@ static void number_classes(update_classes *c, int32_t *label, int64_t n, const j
     free(class);
 }
 
-/* Reads the classes of the old items. Returns NULL if there are none, or if rows were dropped. */
+/* Reads the classes of the old items. Returns NULL if no classes are known, or if rows were
+ * dropped. */
 static int32_t *read_old(session *s, const char *path, const ddsc_model_view *m, int *code)
 {
     int64_t n = 0;

@@ -138,8 +138,8 @@ class Diff:
 def diff(a: Union["DDSC", PathLike], b: Union["DDSC", PathLike]) -> Diff:
     """Report what changed between two results, as ``ddsc diff`` does.
 
-    Items are matched by id, and only items that are in both results are compared. Two clusters are the same if at least
-    half of the items in either of them are in both. The numbers of clusters have no meaning.
+    Items are matched by id, and only items that are in both results are compared. Two clusters are the same if they
+    share at least half of their combined items. The numbers of clusters have no meaning.
 
     Parameters
     ----------

@@ -370,7 +370,7 @@ class Distributions(Constructors, Derived):
         return run(_core.named, self._handle, self.ids, labels)
 
     def _by_row(self, values: Array, fill: Any) -> Array:
-        """Expand values, given for the items with mass, to all input rows."""
+        """Expand the values of items with mass to all input rows."""
         if len(values) == self._n_rows:
             return values
         out = np.full((self._n_rows, *values.shape[1:]), fill, dtype=values.dtype)

@@ -198,10 +198,10 @@ class DDSC(Updating, ModelFile, ToAnnData):
         The ambiguity is 0 at the center and 1/2 on the boundary.
     membership_ : (N, n_clusters_) array
         How strongly each item belongs to each cluster. Rows sum to 1, and the largest entry of a row belongs to the
-        label. For refined documents, these are probabilities of the mixture model of the words, with a temperature at
-        which one half of a document's words predicts the cluster of the other half. For other items, they decrease with
-        the distance to the cluster centers, at a rate that is calibrated on random halves of the items. They measure
-        how reproducible a label is, and not whether it agrees with your own classes.
+        label. For refined documents, memberships are probabilities of the mixture model of the words, with a
+        temperature at which one half of a document's words predicts the cluster of the other half. For other items,
+        memberships decrease with the distance to the cluster centers, at a rate that is calibrated on random halves of
+        the items. Memberships measure how reproducible a label is, and not whether it agrees with your own classes.
     compression_ : dict or None
         With `compress`: the attribute `compression` of the merged items, with the measured accuracy if "auto".
     stability_ : dict or None

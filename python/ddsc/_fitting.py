@@ -273,7 +273,8 @@ def _model_of(run: Run, like: Any) -> Any:
 
 
 def _resume_line(c: Dict[str, Any]) -> str:
-    """Return the settings line in the format of the program, so that both can resume the same folder."""
+    """Return the settings line in the format of the program, so that the program can resume a folder of this
+    package."""
     return (
         f"cluster k {c['k_min']}:{c['k_max']}, gamma rule {c['gamma_rule']} {c.get('gamma', 0):.17g}, "
         f"min-cluster {c['min_cluster']:.17g}, paper {c['paper']}"

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 class Index:
     """The neighbor graph of a fit, in which items can be inserted and removed. `DDSC.open_index` returns it.
 
-    The distance computation stays open, so that a change costs only the neighbor lists that it affects. The graph is
+    The data of the metric stay in memory, so that a change costs only the neighbor lists that it affects. The graph is
     that of ``DDSC(like=model).fit(ALL)``, where ALL contains the current items. The fit itself does not change. To
     cluster the changed items, use `DDSC.update`.
 
-    An index is a context manager, and `close` releases its memory. A change that is rejected leaves the index as it
-    was. After a change that ran out of memory or was interrupted, further calls may fail and require a new index.
+    An index is a context manager, and `close` releases its memory. A rejected change does not alter the index. After a
+    change that ran out of memory or was interrupted, further calls may fail and require a new index.
 
     Examples
     --------

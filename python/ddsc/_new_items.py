@@ -139,8 +139,8 @@ class NewItems(Fitted):
     ) -> Json:
         """Divide the points of the items into states, such as cell states, and compare their shares.
 
-        All parameters but `clusters` are those of `ddsc.states`, which describes the result. Names of metadata columns
-        may be given for `by`, `adjust` and `block`.
+        All parameters except `clusters` are those of `ddsc.states`, which describes the result. `by`, `adjust` and
+        `block` also accept names of metadata columns.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ def read(
         Encoding of all text files: tables, labels and meta.
     read_timeout : float
         h5ad: seconds without progress (as with a damaged file) after which reading fails. 0 means no limit.
-        HDF5 is read in a forked child process, which ends before the call returns.
+        HDF5 files are read in a child process, which exits before the call returns.
     **transforms
         arcsinh, logicle, log1p, batch, normalize, pca, per_item, align, random_state: applied after reading, as
         in `Distributions.transformed`. `batch` can also name a column of the table that is read (csv, h5ad).

@@ -275,8 +275,8 @@ class Results(Fitted):
     def order_(self) -> Ints:
         """(N,) ranks of the items, from 0, along the first diffusion direction; -1 for dropped items.
 
-        This is the direction of slowest change over the graph, such as a gradient from healthy to ill. The connected
-        components of the graph are listed one after another.
+        The first diffusion direction is the direction of slowest change over the graph, such as a gradient from healthy
+        to ill. The connected components of the graph are listed one after another.
 
         Examples
         --------

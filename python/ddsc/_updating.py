@@ -102,7 +102,7 @@ class Updating(Fitting, NewItems):
         return Index(self)
 
     def _take_classes(self, before: Own, removed: Array, labels: Optional[Array]) -> None:
-        """Keep the known classes of the remaining items, and append those of the new ones."""
+        """Keep the known classes of the remaining items, and append the classes of the new items."""
         old = getattr(before, "_classes", None)
         if old is None or len(old) != len(before.labels_):
             return
@@ -118,7 +118,7 @@ class Updating(Fitting, NewItems):
         self._report = (*self._report[:2], truth.astype(np.int32))
 
     def _given_names(self) -> List[Optional[str]]:
-        """Return the names of clusters that were given by the user."""
+        """Return the names of clusters that the user has set."""
         report = getattr(self, "_report", None)
         clusters = json.loads(report[0]).get("clusters", []) if report else []
         return [cluster.get("name") for cluster in clusters]

@@ -64,7 +64,7 @@ extern PyTypeObject *handle_type;
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer);
 /* Ends a call that created `pointer`. Returns its handle, or destroys it if the call failed. */
 PyObject *handle_result(core_context *context, core_kind kind, void *pointer, ddsc_status status);
-/* Does the same for an object that needs the object of `needed`. */
+/* Does the same as handle_result for an object that uses the object of `needed`. */
 PyObject *handle_result_of(core_context *context, core_kind kind, void *pointer, ddsc_status status,
                            PyObject *needed);
 /* Returns a handle of an object that belongs to the object of `owner`. */

@@ -1,6 +1,6 @@
-/* base: the lowest layer, which all modules use: the context, error messages, the allocator,
- * checked sizes, counter-based random numbers and the parallel loop. This layer depends only on
- * libc, threads and (in parallel.c) OpenMP. */
+/* base: the lowest layer, which all modules use. It provides the context, error messages, the
+ * allocator, checked sizes, counter-based random numbers and the parallel loop. The layer depends
+ * only on libc, threads and (in parallel.c) OpenMP. */
 #ifndef DDSC_BASE_BASE_H
 #define DDSC_BASE_BASE_H
 

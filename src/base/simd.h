@@ -121,9 +121,9 @@ SIMD_INLINE simd_f64x4 simd_abs4(simd_f64x4 x)
 }
 
 /* SIMD_FOLD_TWO adds lanes k and k + 4 of two vectors and interleaves the results. SIMD_FOLD_FOUR
- * adds lanes k and k + 2 of two such results. Adding the two halves of the result of SIMD_FOLD_FOUR
- * gives four sums over lanes, each in the order of simd_sum. Both are macros because a function
- * cannot receive vectors of another instruction set. */
+ * adds lanes k and k + 2 of two results of SIMD_FOLD_TWO. Adding the two halves of the result of
+ * SIMD_FOLD_FOUR gives four sums over lanes, each in the order of simd_sum. Both are macros because
+ * a function cannot receive vectors of another instruction set. */
 #define SIMD_FOLD_TWO(a, b)                                    \
     (__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + \
      __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15))

@@ -19,8 +19,9 @@ enum {
     MOST_PHRASES = 2000  /* limits the size of the file */
 };
 
-/* On BBC and AgNews, pairs of function words ("of the", "more than") have at most 0.2, pairs such
- * as "last week" or "told reporters" at most 0.35, and names and terms 0.4 to 1. */
+/* On BBC and AgNews, the value is at most 0.2 for pairs of function words ("of the", "more than"),
+ * at most 0.35 for pairs such as "last week" or "told reporters", and 0.4 to 1 for names and
+ * terms. */
 static const double LEAST_NPMI = 0.4;
 
 /* ---- counting ---- */

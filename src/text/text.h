@@ -1,7 +1,7 @@
-/* Converts documents to distributions. A document consists of the words that have a vector,
- * weighted by their frequency in the document and their rarity in the set. Documents are tokenized
- * as they are read, and only vectors of words that occur in documents are stored. Memory use is
- * O(distinct words x dim + entries). As in io, input is treated as untrusted. */
+/* Converts documents to distributions. The points of a document are the words that have a vector,
+ * weighted by frequency in the document and by rarity in the set. Documents are tokenized as they
+ * are read, and only vectors of words that occur in documents are stored. Memory use is O(distinct
+ * words x dim + entries). As in io, input is treated as untrusted. */
 #ifndef DDSC_TEXT_TEXT_H
 #define DDSC_TEXT_TEXT_H
 

@@ -225,7 +225,7 @@ def test_matrix_refused(ddsc, three_groups, tmp_path):
     np.save(tmp_path / "cost.npy", 1 - np.eye(4))
     words = ["distance", three_groups, "-m", "w1", "--cost", tmp_path / "cost.npy", "-o", tmp_path / "d.npy"]
     says = ddsc(*words, code=3).stderr
-    assert "single coordinate" in says and "cost.npy: matrix of costs" in says
+    assert "single coordinate" in says and "cost.npy: cost matrix" in says
     np.save(tmp_path / "cost.npy", np.eye(4))
     says = ddsc(*words, code=3).stderr
     assert "diagonal" in says and "cost.npy: " in says

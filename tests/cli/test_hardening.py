@@ -42,7 +42,7 @@ def test_a_lone_far_item_is_named(ddsc, tmp_path):
     data = write_line(tmp_path / "far.csv", [k / 100 for k in range(19)] + [100])
     done = ddsc("cluster", data, "-k", 2)
     said = " ".join(done.stderr.split())
-    assert "Item 19 of the 20 clustered (from 0) is far from all others" in said
+    assert "Item 19 (of 20, counted from 0) is far from all others" in said
     assert "gamma = 0" not in said
 
 
@@ -52,7 +52,7 @@ def test_a_far_item_among_few_is_named(ddsc, tmp_path, near):
     data = write_line(tmp_path / "few.csv", [k / 100 for k in range(near)] + [10])
     done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
     apart = done["labels"].count(done["labels"][-1]) == 1
-    assert apart or f"Item {near} of the {near + 1} clustered (from 0) is far" in done["advice"]
+    assert apart or f"Item {near} (of {near + 1}, counted from 0) is far" in done["advice"]
     assert "distinct" not in done["advice"]
 
 
@@ -61,7 +61,7 @@ def test_a_small_far_group_that_joined_others_is_named(ddsc, tmp_path):
     data = write_line(tmp_path / "group.csv", places)
     done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
     assert done["labels"].count(done["labels"][-1]) > 3
-    assert "Item 47 (from 0) of the 50 clustered and the items near it (3 in total) are far" in done["advice"]
+    assert "Item 47 (of 50, counted from 0) and the items near it (3 in total) are far" in done["advice"]
     done = json.loads(ddsc("cluster", data, "-k", 2, "--min-cluster", 0, "--json").stdout)
     assert done["labels"] == [0] * 47 + [1] * 3 and "are far" not in done["advice"]
 

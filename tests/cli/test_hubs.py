@@ -75,7 +75,7 @@ def test_the_result_names_the_rule(ddsc, cloudy, tmp_path):
     assert hubs["neighbors"] == "rescaled" and plain["neighbors"] == "nearest"
     assert hubs["nearest_largest_in_degree"] == plain["largest_in_degree"] > 2 * hubs["largest_in_degree"]
     assert hubs["nearest_zero_in_degree"] == plain["zero_in_degree"] > hubs["zero_in_degree"]
-    assert "rescaled" in told["default"]["advice"] and "(a hub)" in told["off"]["advice"]
+    assert "rescaled" in told["default"]["advice"] and "is a hub" in told["off"]["advice"]
     for name in "graph.mtx", "labels.csv", "embedding.npy":
         assert (tmp_path / "default" / name).read_bytes() == (tmp_path / "always" / name).read_bytes()
     assert (tmp_path / "default" / "graph.mtx").read_bytes() != (tmp_path / "off" / "graph.mtx").read_bytes()

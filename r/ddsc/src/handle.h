@@ -22,7 +22,7 @@ typedef struct settings {
     ddsc_read_settings read;
 } settings;
 
-/* Text that grows by malloc, because the library's callbacks must not call R. */
+/* A text buffer that grows with malloc, because the library's callbacks must not call R. */
 typedef struct growing_text {
     char *bytes;
     size_t n, room;

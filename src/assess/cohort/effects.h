@@ -75,7 +75,7 @@ ddsc_status effects_make_units(effects_job *j, const variable *column, const dou
 
 /* ---- without covariates (effects_measure.c) ---- */
 
-/* Returns the number of sums in the scratch memory of effects_measure. */
+/* Returns how many sums effects_measure needs as scratch memory. */
 int64_t effects_scratch(const effects_data *d);
 /* Computes the studentized effect of quantity v for each of its rows, after assigning the column
  * value of unit source[i] to unit i (NULL: no permutation). If `row` is not NULL, also fills in the

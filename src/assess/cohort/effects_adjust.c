@@ -223,8 +223,8 @@ int64_t effects_adjust_places(const effects_data *d)
     return d->n + blocks_of(d);
 }
 
-/* Restricts a permutation to the units with values: each of them receives the row of the next unit
- * that has a value in the permuted list of its block. */
+/* Restricts a permutation to the units with values: each of these units receives the row of the
+ * next unit with a value in the permuted list of its block. */
 static void restrict_source(const effects_data *d, const effects_design *g, const int32_t *source,
                             int32_t *at)
 {

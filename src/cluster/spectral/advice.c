@@ -185,13 +185,14 @@ static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph 
         joined |= label[i] == label[far] && o->cells[i] != o->cells[far];
     o->has_far_items = joined;
     if (joined)
-        advice_say(w,
-                   "Item %lld (from 0) of the %lld clustered and the items near it (%lld in total) "
-                   "are far from all others (%.3g). They are too few to form a cluster and were "
-                   "added to another cluster. Treat them as outliers, or set min_cluster to 0 "
-                   "(--min-cluster 0) to keep them as a separate cluster.",
-                   (long long)far, (long long)g->n, (long long)size[o->cells[far]],
-                   sqrt(way_out[o->cells[far]]));
+        advice_say(
+            w,
+            "Item %lld (of %lld, counted from 0) and the items near it (%lld in total) "
+            "are far from all others (distance %.3g). They are too few to form a cluster and were "
+            "added to another cluster. Treat them as outliers, or set min_cluster to 0 "
+            "(--min-cluster 0) to keep them as a separate cluster.",
+            (long long)far, (long long)g->n, (long long)size[o->cells[far]],
+            sqrt(way_out[o->cells[far]]));
 done:
     MEM_FREE(ctx, way_out, size);
     return status;
@@ -223,11 +224,11 @@ static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, co
     if (o->has_far_items)
         advice_say(
             w,
-            "Item %lld%s of the %lld clustered (from 0) is far from all others (%.3g to its "
-            "nearest neighbor; at most %.3g for 90%% of the items). It has edges to other items, "
-            "so no cut of the graph can separate it. Treat it as an outlier, or remove it.",
-            (long long)first, n_far > 1 ? " (and others)" : "", (long long)g->n, near[first],
-            usual);
+            "Item %lld (of %lld, counted from 0)%s far from all others (distance to the nearest "
+            "neighbor: %.3g; for 90%% of the items: at most %.3g). The item has edges to other "
+            "items, so no cut of the graph can separate it. Treat it as an outlier, or remove it.",
+            (long long)first, (long long)g->n, n_far > 1 ? " and further items are" : " is",
+            near[first], usual);
     else if (usual > 0)
         TRY(say_far_group(ctx, w, g, label, o, usual));
 done:
@@ -239,16 +240,17 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v, const outcome *o)
 {
     double nobody = 100 * (double)v->plain_n_nobody / (double)v->n;
     if (v->hubs_rescaled)
-        advice_say(w,
-                   "Hubs detected: one item is a nearest neighbor of %lld of %lld items, and "
-                   "%.0f%% of the items are nearest neighbors of none. Neighbors were therefore "
-                   "chosen by a locally rescaled distance.",
-                   (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
+        advice_say(
+            w,
+            "Hubs detected: one item is a nearest neighbor of %lld of %lld items, and "
+            "%.0f%% of the items are not a nearest neighbor of any item. Neighbors were therefore "
+            "chosen by a locally rescaled distance.",
+            (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
     else if (v->n >= HUBS_LEAST_ITEMS &&
              (double)v->in_degree_largest > HUBS_REPORTED * (double)v->n)
         advice_say(w,
-                   "Item %lld of the %lld clustered (from 0) is a neighbor of %lld of them (a "
-                   "hub), and %.0f%% of the items are neighbors of none. To choose neighbors by a "
+                   "Item %lld (of %lld, counted from 0) is a hub: it is a neighbor of %lld items. "
+                   "%.0f%% of the items are not a neighbor of any item. To choose neighbors by a "
                    "locally rescaled distance, use hubs = always (--hubs always).",
                    (long long)o->hub, (long long)v->n, (long long)v->in_degree_largest, nobody);
 }
@@ -335,7 +337,7 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
         advice_say(w,
                    "K = %lld (from %lld to %lld) is a suggestion based on %s. On data sets not "
                    "used for tuning, the suggested K was correct in one of four cases, and "
-                   "differed from the correct K by at most one in fewer than half.",
+                   "within one of the correct K in fewer than half of them.",
                    (long long)v->k, (long long)o->k_low, (long long)o->k_high,
                    o->by_gap ? "the gap in the eigenvalues" : "modularity and stability");
     if (o->chosen && v->n_sweep > 1)

@@ -1,6 +1,6 @@
-/* Measures the stability of a number of clusters. k-means is run on two random halves of the rows.
- * The centers of each half label all rows, and the two labelings are compared (Lange, Roth, Braun
- * and Buhmann 2004). */
+/* Measures the stability of the clusters for a given K. k-means is run on two random halves of the
+ * rows. The centers of each half label all rows, and the two labelings are compared (Lange, Roth,
+ * Braun and Buhmann 2004). */
 #include <math.h>
 #include <string.h>
 

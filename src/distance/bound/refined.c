@@ -9,10 +9,11 @@
  * Sinkhorn iterations at decreasing epsilon. They start from the potentials of the affine map
  * between the Gaussians of the two items.
  *
- * Entropic potentials are too smooth. The error is about the potentials of each item with itself
- * (Feydy et al. 2019, Pooladian et al. 2022), which are stored for every item and level. These self
- * potentials are subtracted before a c-transform, and exchanged for those of the next level when
- * the level changes. Without this correction, several times as many iterations would be necessary.
+ * Entropic potentials are too smooth. The error is approximately the potential of each item with
+ * itself (Feydy et al. 2019, Pooladian et al. 2022). These self potentials are stored for every
+ * item and level. They are subtracted before a c-transform, and exchanged for those of the next
+ * level when the level changes. Without this correction, several times as many iterations would be
+ * necessary.
  *
  * A margin for the rounding errors of the second c-transform is subtracted, so the result never
  * exceeds W2^2. An iteration and a c-transform each cost one product with the coupling: O(h w (h +

@@ -19,8 +19,8 @@ typedef struct item_points {
     int32_t *whole_x, *whole_y;
 } item_points;
 
-/* Returns true if the costs are stored as a matrix. The costs from a cost matrix are always
- * gathered, because they cannot be computed from coordinates. */
+/* Returns true if the costs are stored as a matrix. The entries of a cost matrix are always copied,
+ * because they cannot be computed from coordinates. */
 static bool keeps_matrix(const exact_solver *s, int64_t n, int64_t m, int64_t d)
 {
     return s->ground.kind == DDSC_COST_MATRIX || (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) ||

@@ -4,7 +4,7 @@
  * once, and the costs between all listed points are computed in one pass with inner products. Each
  * pair then copies its costs from the tile. The results do not change, because a cost depends only
  * on its two points (see cost.h). A tile is skipped if it has more than TILE_CELLS costs, or if
- * some pair would not compute its costs from products when solved alone. */
+ * some pair, solved alone, would not compute its costs from products. */
 #include "distance/cost/cost.h"
 #include "distance/exact/solver.h"
 

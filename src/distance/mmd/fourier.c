@@ -26,9 +26,10 @@ typedef struct fourier {
     scratch work; /* sums, angles, points */
 } fourier;
 
-/* Draws the frequencies. For the Gaussian kernel, they are normal variables divided by h. For the
- * Laplace kernel exp(-r / h), they have a multivariate Cauchy distribution: each frequency is a
- * normal vector divided by h and by the absolute value of another normal variable. */
+/* Draws the frequencies. For the Gaussian kernel, frequencies are normal variables divided by h.
+ * For the Laplace kernel exp(-r / h), frequencies have a multivariate Cauchy distribution: each
+ * frequency is a normal vector divided by h and by the absolute value of another normal
+ * variable. */
 static void draw_frequencies(fourier *f)
 {
     int64_t d = f->m->d;

@@ -36,8 +36,8 @@ struct mmd {
     double *self;               /* s_i */
     int32_t *rank;              /* n: position of each item in the order of measures_precedes */
     int64_t side, strip, first; /* first: first column of the stored field */
-    /* The field contains all items, but its sums include only q <= v, and half of the term q =
-     * v. */
+    /* The field contains all items, but the sums include only terms q <= v, with half weight for q
+     * = v. */
     bool half;
     bool whole_field;   /* the field contains all items */
     bool filled;        /* whole_field: the field has been computed */

@@ -50,7 +50,8 @@ OP void first_basis(tiny_tree *t, const tiny_problem *p)
     uint32_t open = bit(p->m) - 1, waiting = bit(p->n) - 1;
     memcpy(left, p->supply, (size_t)p->n * sizeof *left);
     memcpy(left + TINY_SIDE, p->demand, (size_t)p->m * sizeof *left);
-    memset(t->flow, 0, sizeof t->flow); /* also for unused nodes, because push adds to all nodes */
+    memset(t->flow, 0, sizeof t->flow); /* unused nodes also need a flow, because push adds to all
+                                         * nodes */
     for (int x = 0; x < NODES; x++)
         t->mask[x] = bit(x);
     int64_t chosen = open_best(p->cost, pot, open);

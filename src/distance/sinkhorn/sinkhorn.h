@@ -25,7 +25,7 @@ typedef struct sinkhorn_rule {
     double epsilon;         /* absolute, positive, finite */
     double tolerance;       /* maximum L1 marginal error */
     int64_t max_iterations; /* passes over the kernel plus Newton steps */
-    bool sharp;             /* compute the sharp value; otherwise it is NaN */
+    bool sharp;             /* compute the sharp value, which is NaN otherwise */
 } sinkhorn_rule;
 
 typedef struct sinkhorn_problem {

@@ -1,6 +1,6 @@
 /* Reads .d2 files (AD2-clustering project, Ye et al. 2017), which contain numbers separated by
- * whitespace. An object consists of one or more consecutive phases. A phase contains its dimension,
- * the number of points n, n weights, and n rows of coordinates. */
+ * whitespace. An object consists of one or more consecutive phases. A phase consists of the
+ * dimension, the number of points n, n weights, and n rows of coordinates. */
 #include "io/format/d2.h"
 
 #include <math.h>

@@ -79,8 +79,8 @@ void label_list_free(ddsc_context *ctx, label_list *list);
  * `parts`, and the ids if the file contains ids. */
 ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stream *s);
 ddsc_status npz_read_labels(ddsc_context *ctx, measures_parts *parts, io_stream *s);
-/* The items to which labels are added. labels_join reorders the labels of a file to match the
- * items, by id if both have ids. `from` and `to->name` are used in messages. */
+/* The items to which labels are added. labels_join joins the labels of a file to the items: by id
+ * if both have ids, otherwise by order. `from` and `to->name` are used in messages. */
 typedef struct label_target {
     int64_t n;
     const char *id_text; /* NULL if items are numbered */

@@ -1,8 +1,9 @@
 /* Runs libhdf5 in a child process, because a damaged file can crash libhdf5 or make it loop
  * forever. If the child crashes or must be killed, the caller gets an error. The child is a fork
  * without exec. The only writable memory that it shares with the caller is f->exchange. The child
- * calls none of the caller's code (no callbacks, no Python) and exits with _exit. libhdf5 allocates
- * memory, which glibc permits in the child of a multithreaded process. */
+ * calls none of the caller's code (no callbacks, no Python) and exits with _exit. The memory
+ * allocations of libhdf5 are safe, because glibc permits them in the child of a multithreaded
+ * process. */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5

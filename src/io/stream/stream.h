@@ -186,7 +186,7 @@ bool owner_is_gone(const char *text);
 /* Returns true for the name of a temporary file or folder whose process no longer exists
  * (owner_is_gone). */
 bool owner_left(const char *name);
-/* Removes the temporary files of processes that no longer exist from a folder. */
+/* Removes from a folder the temporary files of processes that no longer exist. */
 void owner_clean(const char *folder);
 
 /* ---- writing: a temporary file in the same folder, fsync, rename ---- */

@@ -76,10 +76,11 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
         extent = fmax(extent, high - low);
     }
     if (extent > 0 && extent < EXTENT_LEAST)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "coordinates differ by at most %.3g, and the square of this is too small "
-                        "for a double; multiply all coordinates by a constant",
-                        extent);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "coordinates differ by at most %.3g, and the square of this value is too small "
+            "for a double; multiply all coordinates by a constant",
+            extent);
     return DDSC_OK;
 }
 

@@ -1,11 +1,10 @@
 /* Keeps a metric open while items are added and removed.
  *
- * A change prepares the new items and searches only the neighbor lists that it affects. If the
- * metric cannot prepare single items, or if an item does not fit into the open set
- * (data/growing.h), the metric is opened again for the changed set. The number of spare slots is
- * proportional to the number of items, so the amortized cost per insert is constant. Both paths
- * produce the same graph, because a distance depends only on its two items, the settings and the
- * frame.
+ * A change prepares the new items and searches only the neighbor lists that it affects. If an item
+ * does not fit into the open set (data/growing.h), the metric is opened again for the changed set,
+ * with spare slots in proportion to its number of items. If the metric cannot prepare single items,
+ * every insert opens it again. Both paths produce the same graph, because a distance depends only on
+ * its two items, the settings and the frame.
  *
  * A failed change leaves the index unchanged. The exception is a search of the open set that runs
  * out of memory or is canceled: all later calls then fail. */
@@ -286,12 +285,14 @@ static ddsc_status check_change(const plan_index *x, int64_t n_added, int64_t n_
         return ctx_fail(x->ctx, DDSC_ERROR_ARGUMENT,
                         "an earlier change of the index failed halfway; open a new index");
     if (n_removed < 0 || (n_removed > 0 && !removed))
-        return ctx_fail(x->ctx, DDSC_ERROR_ARGUMENT, "n_removed is %lld, and removed is %s",
-                        (long long)n_removed, removed ? "not NULL" : "NULL");
+        return ctx_fail(
+            x->ctx, DDSC_ERROR_ARGUMENT,
+            "n_removed is %lld and removed is %s; n_removed must be the length of removed",
+            (long long)n_removed, removed ? "not NULL" : "NULL");
     if (n_removed >= x->n || n < x->p.tau + 1)
         return ctx_fail(x->ctx, DDSC_ERROR_INPUT,
-                        "%lld items would remain, but %lld neighbors need at least %lld items and "
-                        "an old one",
+                        "%lld items would remain, but %lld neighbors require at least %lld items, "
+                        "one of them old",
                         (long long)n, (long long)x->p.tau, (long long)x->p.tau + 1);
     return DDSC_OK;
 }

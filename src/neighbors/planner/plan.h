@@ -99,7 +99,7 @@ typedef struct plan_known {
     int64_t n_kept;
 } plan_known;
 
-/* Returns NULL if plan_update can compute the graph, or the reason why it cannot. `known` may be
+/* Returns the reason why plan_update cannot compute the graph, or NULL if it can. `known` may be
  * NULL. */
 const char *plan_update_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known);
 /* Computes the same graph as plan_neighbors from the lists of an earlier graph with the same

@@ -104,7 +104,7 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
         if (!(c[k] >= 0 && c[k] <= most))
             return ctx_fail(
                 ctx, DDSC_ERROR_INPUT,
-                "matrix of costs: entries must be from 0 to 1e150, but entry (%lld, %lld) is %g",
+                "cost matrix: entries must be from 0 to 1e150, but entry (%lld, %lld) is %g",
                 (long long)(k / n), (long long)(k % n), c[k]);
         largest = fmax(largest, c[k]);
     }
@@ -112,17 +112,16 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
         for (int64_t j = 0; j <= i; j++) {
             double gap = fabs(c[i * n + j] - c[j * n + i]);
             if (i == j && c[i * n + i] != 0)
-                return ctx_fail(
-                    ctx, DDSC_ERROR_INPUT,
-                    "matrix of costs: the diagonal must be 0, but entry (%lld, %lld) is %g",
-                    (long long)i, (long long)i, c[i * n + i]);
+                return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                                "cost matrix: the diagonal must be 0, but entry (%lld, %lld) is %g",
+                                (long long)i, (long long)i, c[i * n + i]);
             if (gap > 1e-9 * largest)
                 return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                                "matrix of costs: it must be symmetric, but the two entries for "
+                                "cost matrix: it must be symmetric, but the two entries for "
                                 "(%lld, %lld) are %g and %g",
                                 (long long)j, (long long)i, c[j * n + i], c[i * n + j]);
         }
-    return ctx_check(ctx, largest == 0 || largest >= 1e-140, "matrix of costs: the largest cost",
+    return ctx_check(ctx, largest == 0 || largest >= 1e-140, "cost matrix: the largest cost",
                      largest, "0 or at least 1e-140");
 }
 

@@ -10,9 +10,9 @@ enum {
     PREFILTER_ITEMS = 2000,
     /* Number of items above which an update uses the rows of a prefilter as bounds (bench/update.py). */
     UPDATE_ROW_ITEMS = 1000,
-    /* Spare slots of an index: one per INDEX_ROOM_SHARE items, but at least INDEX_ROOM_LEAST. When
-     * all slots are used, the metric is opened again, which costs about INDEX_ROOM_SHARE prepared
-     * items per insert (bench/update.py). */
+    /* An index has one spare slot per INDEX_ROOM_SHARE items, but at least INDEX_ROOM_LEAST spare
+     * slots. When all slots are used, the metric is opened again, which costs about
+     * INDEX_ROOM_SHARE prepared items per insert (bench/update.py). */
     INDEX_ROOM_LEAST = 64,
     INDEX_ROOM_SHARE = 4,
     /* Largest number of items for which the automatic choice is an exact search. It takes minutes

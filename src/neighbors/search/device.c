@@ -7,9 +7,9 @@
  * device may compute the next strip.
  *
  * A device offers several product types, from the cheapest and least accurate to the most accurate.
- * Each type has a radius, which is a bound on its relative rounding error, and by which the bounds
- * are lowered. If too many items have undecided candidates, the search restarts with the next type.
- * Each attempt computes n^2 products of rows. If the device fails or returns invalid lists, the CPU
+ * Each type has a radius, which limits its relative rounding error. The bounds are lowered by this
+ * radius. If too many items have undecided candidates, the search restarts with the next type. Each
+ * attempt computes n^2 products of rows. If the device fails or returns invalid lists, the CPU
  * performs the search. */
 #include <math.h>
 #include <stdio.h>

@@ -91,8 +91,8 @@ static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
     return DDSC_OK;
 }
 
-/* Computes a pair and offers its value. If the solve does not converge, it is counted, and the
- * search continues. */
+/* Computes the value of a pair and offers it to both heaps. If the solve does not converge, it is
+ * counted, and the search continues. */
 static ddsc_status rank_pair(ranking *r, int64_t i, int64_t j, int worker)
 {
     ddsc_status status = pairs_solve(r->p, &r->near, (pair_ij){(int32_t)i, (int32_t)j}, worker);

@@ -11,7 +11,7 @@
  * breadth-first order (order.c), and the results are mapped back to the original order.
  *
  * Finally, every column gets a fixed sign, and all residuals |M v - lambda v| are recomputed with
- * the original matrix. The residuals cost one product with a block of k vectors. */
+ * the original matrix. Computing the residuals takes one product with a block of k vectors. */
 #include "numeric/eigen/eigen.h"
 
 #include <math.h>

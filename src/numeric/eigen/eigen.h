@@ -28,9 +28,9 @@ typedef struct eigen_result {
     int64_t n_products;
 } eigen_result;
 
-/* Computes the k largest eigenpairs of the operator m. m contains at least the rows of this rank;
- * the solver gathers the other rows if it needs them. component[i] is the component of item i, from
- * 0 to n_components - 1, or -1 if the item is excluded. Rows of excluded items are zero in the
+/* Computes the k largest eigenpairs of the operator m, in which at least the rows of this rank are
+ * set; the solver gathers the other rows if it needs them. component[i] is the component of item i,
+ * from 0 to n_components - 1, or -1 if the item is excluded. Rows of excluded items are zero in the
  * vectors, and k is at most the number of other items. If n_components >= k, the vectors are those
  * of the k largest components; among equal sizes, lower numbers come first. Returns
  * DDSC_NOT_CONVERGED, with the best vectors found so far, if the solver reached its product limit

@@ -29,7 +29,7 @@ enum { AWAY = -3 };
 
 /* Returns the number of guard vectors that are iterated with the wanted ones. Guard vectors speed
  * up the convergence of the last wanted vectors, and provide spare columns if the last wanted
- * eigenvalue is a multiple one. */
+ * eigenvalue is multiple. */
 static inline int64_t guard_width(int64_t wanted)
 {
     return BASE_MAX(8, wanted / 2);

@@ -202,7 +202,8 @@ ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const s
  * bit-identical for any number of threads. */
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
                            double *y);
-/* Computes only some rows of y = M x. y contains only those rows, and x contains all rows. */
+/* Computes only the rows `rows` of y = M x. x contains all rows, but y contains only the computed
+ * ones. */
 ddsc_status operator_apply_rows(ddsc_context *ctx, const sparse *m, team_part rows, int64_t b,
                                 const double *x, double *y);
 /* Computes y = scale (M x - shift x) - back y, one step of a three-term recurrence, in one pass. */

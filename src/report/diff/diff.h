@@ -18,8 +18,8 @@ typedef enum diff_change {
     DIFF_CHANGES
 } diff_change;
 
-/* All items that go from one cluster to another. On each side, the value k means "in no cluster",
- * and k + 1 means that the side does not have the items. */
+/* All items with the same pair of an old and a new cluster. On each side, the value k means "in no
+ * cluster", and k + 1 means that the side does not have the items. */
 typedef struct diff_flow {
     int64_t from, to, n;
     diff_change change;

@@ -1,7 +1,7 @@
 /* Draws the flow diagram of a comparison (an alluvial diagram, Rosvall and Bergstrom 2010): the
  * clusters of the first result are on the left, and the clusters of the second on the right. A band
- * represents the items that go from one cluster to another. Heights are proportional to the numbers
- * of items. */
+ * represents the items of one pair of an old and a new cluster. Heights are proportional to the
+ * numbers of items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 enum { LEFT = 210, MIDDLE = 340, BAR = 12, TOP = 30, HEIGHT = 460, LABELS = 45 };
 
-/* One end of the bands: a cluster, the items in no cluster, or the items that only the other result
- * has. */
+/* One end of the bands: a cluster, the items in no cluster, or the items that are only in the other
+ * result. */
 typedef struct flow_end {
     int64_t cluster, n;
     double place; /* mean position of the items on the left, by which the right side is sorted */

@@ -36,8 +36,8 @@ static void add_marker_name(buffer *t, const json_t *markers)
     }
 }
 
-/* Appends the name given by the user, or a name built from the explanation. Returns false if
- * neither exists. */
+/* Appends the name set by the user, or a name built from the explanation. Returns false if neither
+ * exists. */
 static bool add_known_name(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *cluster = report_page_cluster(r, c);

@@ -153,7 +153,7 @@ static bool has_distances(const json_t *states)
     return json_array_size(json_object_get(states, "items")) > 1;
 }
 
-/* Adds the means of the states as a table of their own, without the names. */
+/* Adds the means of the states as a separate table without names. */
 static void add_states(buffer *t, const json_t *states)
 {
     static const char *const columns[] = {"share", "means", "distances"};

@@ -1,10 +1,10 @@
 /* Writes the data about single items: nearest neighbors with distances, nearest other cluster and
  * ambiguity, labels for every K, titles and metadata columns.
  *
- * It also describes what is unusual about each item. If points have names, this description lists
- * the heaviest words of the item, ranked by weight times log(N / items that contain the word), and
- * the words that a transport plan moves to the nearest neighbor. Otherwise, it lists the mean
- * coordinates of the item, in standard deviations over all items. */
+ * The data also describe what is unusual about each item. If points have names, this description
+ * lists the heaviest words of the item, ranked by weight times log(N / items that contain the
+ * word), and the words that a transport plan moves to the nearest neighbor. Otherwise, it lists the
+ * mean coordinates of the item, in standard deviations over all items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

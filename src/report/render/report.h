@@ -39,9 +39,9 @@ report_flows *report_find_flows(buffer *b, const ddsc_report *r);
 void report_data_cells(buffer *b, const ddsc_report *r);
 void report_data_order(buffer *b, const ddsc_report *r);
 void report_data_pictures(buffer *b, const ddsc_report *r);
-/* Appends the name given by the user ("business"), a name built from the explanation ("oil,
- * shares, growth") or "cluster 3". Names shared by several clusters are followed by the cluster
- * number. */
+/* Appends the name set by the user ("business"), or else a name built from the explanation ("oil,
+ * shares, growth"), or else "cluster 3". Names shared by several clusters are followed by the
+ * cluster number. */
 void report_add_name(buffer *b, const ddsc_report *r, int64_t cluster);
 /* Returns true if "tree" merges all clusters and there are at least three clusters. */
 bool report_has_merges(const ddsc_report *r);

@@ -120,7 +120,7 @@ static int by_first_word(const void *a, const void *b)
     return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
 }
 
-/* Appends the phrases whose words both occur to the list of words. */
+/* Appends each phrase whose two words both occur to the list of words. */
 static ddsc_status find_phrases(const ddsc_report *r, word_counts *w)
 {
     const char *text;
