@@ -334,7 +334,8 @@ static void test_constant_coordinate(void **state)
     ddsc_states *s = NULL;
     ddsc_states_view v;
     ddsc_states_settings set;
-    assert_int_equal(ddsc_measures_create_clouds(ctx, &m, ITEMS, WIDTH, x, NULL, offset, 0), DDSC_OK);
+    assert_int_equal(ddsc_measures_create_clouds(ctx, &m, ITEMS, WIDTH, x, NULL, offset, 0),
+                     DDSC_OK);
     ddsc_states_settings_init(&set);
     set.n_states = 2;
     assert_int_equal(ddsc_states_run(ctx, &s, m, &set), DDSC_OK);
