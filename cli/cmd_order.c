@@ -20,7 +20,7 @@ static const double ORDER_LEVEL = 0.05;
 
 static bool is_stable(const order_result *r)
 {
-    return r->mean_stability >= ORDER_STABLE;
+    return r->stability >= ORDER_STABLE;
 }
 
 static bool suffices(const order_result *r)
@@ -83,11 +83,8 @@ static json_t *to_json(const json_t *result, const result_items *items, const or
     json_put_bool(stability, "available", !r->unstable_why);
     if (r->unstable_why)
         json_put_text(stability, "why", r->unstable_why);
-    json_put_real(stability, "rho", r->mean_stability);
+    json_put_real(stability, "rho", r->stability);
     json_put_bool(stability, "stable", is_stable(r));
-    json_t *splits = json_put_array(stability, "splits");
-    for (int k = 0; k < ORDER_SPLITS && !r->unstable_why; k++)
-        json_add(splits, isnan(r->stability[k]) ? json_null() : json_real(r->stability[k]));
     json_t *share = json_put_object(root, "variation");
     json_put_real(share, "share", r->share);
     json_put_real(share, "main_share", r->main_share);
@@ -118,7 +115,7 @@ static void add_stability(text *t, const order_result *r)
             t,
             "  stability   %.2f, %s (rank correlation between the orders from random halves of "
             "the points)\n",
-            r->mean_stability, is_stable(r) ? "stable" : "not stable");
+            r->stability, is_stable(r) ? "stable" : "not stable");
 }
 
 static void add_shares(text *t, const order_result *r)
