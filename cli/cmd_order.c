@@ -149,7 +149,7 @@ static void add_traits(text *t, const order_result *r)
 
 static void add_columns(text *t, const order_result *r)
 {
-    text_addf(t, "\n%-28s %10s %8s %8s\n", "columns about items", "effect", "p", "p Holm");
+    text_addf(t, "\n%-28s %10s %8s %8s\n", "metadata columns", "effect", "p", "p Holm");
     for (int64_t k = 0; k < r->n_columns; k++) {
         const order_column *c = &r->columns[k];
         char effect[32];
@@ -252,8 +252,7 @@ static const option_spec order_options[] = {
      .offset = AT(start),
      .argument = "ID|COLUMN=VALUE",
      .help = "reverse the order if needed, so that this item, or the items with this value of a "
-             "column about "
-             "items, are in its first half"},
+             "metadata column, are in its first half"},
     OPTION_META,
     OPTION_META_ID,
     {.name = "output",
@@ -287,7 +286,7 @@ const cli_verb verb_order = {
         "which share of the squared distances follows the order (as a cubic function of the "
         "position), and whether another direction explains more than half as much. It lists the "
         "coordinates or words that change along the order (with smooth curves in --json), and "
-        "reports how columns about items are associated with it. The clustering did not use these "
+        "reports how metadata columns are associated with it. The clustering did not use these "
         "columns, so their p-values (999 permutations) are valid. Rank correlations of "
         "coordinates and words are only descriptive.",
     .groups = order_groups,

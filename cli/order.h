@@ -15,7 +15,7 @@ typedef struct order_trait {
     double half[ORDER_CURVE];  /* half the width of its pointwise 95% band */
 } order_trait;
 
-/* The association of a column about items with the order. */
+/* The association of a metadata column with the order. */
 typedef struct order_column {
     char *name;
     bool number;

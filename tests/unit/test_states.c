@@ -1,4 +1,4 @@
-/* States of points, their transport, and associations of quantities with columns about items. */
+/* States of points, their transport, and associations of quantities with metadata columns. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -173,8 +173,8 @@ static stored_lists plain_of(const ddsc_model *m)
     return (stored_lists){m->plain_offset, m->plain_index, m->plain_d2};
 }
 
-/* Returns true if a list contains only other items, each of them once, in the order of the
- * graph. */
+/* Returns true if the list of item i contains only other items, each at most once, in ascending
+ * order of distance. */
 static bool list_is_valid(const ddsc_model *m, const stored_lists *l, int64_t i)
 {
     for (int64_t e = l->offset[i]; e < l->offset[i + 1]; e++) {
