@@ -43,7 +43,7 @@ enum { MAX_META = 16 };
 typedef struct cli_options {
     /* input */
     ddsc_read_settings read;
-    const char *meta[MAX_META]; /* tables about items */
+    const char *meta[MAX_META]; /* metadata tables */
     int n_meta;
     const char *truth, *block;
     int64_t phase, phases;    /* 0: all phases; 0: inferred */
@@ -87,7 +87,7 @@ typedef struct cli_options {
     int pairwise, separately;
     int plots;        /* picture_format + 1, or 0 for no pictures */
     const char *page; /* diff: a page to write, or NULL */
-    const char *over; /* column about items whose periods are compared, or NULL */
+    const char *over; /* metadata column whose periods are compared, or NULL */
     /* run */
     int64_t seed, threads, memory;
     int quiet, verbose, progress;

@@ -258,7 +258,7 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
     add_batches(t, in->measures);
     text_add(t, ddsc_measures_get_transform(in->measures, 0) ? "\n" : "");
     for (int64_t k = 0; ddsc_measures_get_meta_name(in->measures, k); k++)
-        text_addf(t, "%s%s", k ? ", " : "about items  ",
+        text_addf(t, "%s%s", k ? ", " : "metadata     ",
                   ddsc_measures_get_meta_name(in->measures, k));
     text_add(t, ddsc_measures_get_meta_name(in->measures, 0) ? "\n" : "");
     add_coordinates(t, in, f);

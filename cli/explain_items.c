@@ -213,8 +213,8 @@ int explain_items(session *s)
         ddsc_measures_get_view(m, &v);
         int64_t i = find_item(m, &v, s->opt.operand[1], &code);
         int64_t j = i < 0 ? -1 : find_item(m, &v, s->opt.operand[2], &code);
-        if (j >= 0)
-            print_flows(s, m, &v, i, j, &code);
+        if (j >= 0 && print_flows(s, m, &v, i, j, &code))
+            code = session_exit(s);
     }
     ddsc_measures_destroy(m);
     free(path);

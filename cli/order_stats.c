@@ -1,5 +1,5 @@
 /* Computes statistics along the order: the share of the variation, coordinates and words that
- * change, and associated columns about items. */
+ * change, and associated metadata columns. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,7 +321,7 @@ void order_describe(const result_items *items, order_result *r)
     free(value);
 }
 
-/* ---- columns about items ---- */
+/* ---- metadata columns ---- */
 
 enum { ORDER_DRAWS = 999, MOST_COMPARED = 1500, NUMBER_VALUES = 3 };
 

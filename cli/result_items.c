@@ -1,4 +1,4 @@
-/* Opens the items of a result and the columns about them. */
+/* Opens the items of a result and their metadata columns. */
 #include "result_items.h"
 
 #include <inttypes.h>
@@ -153,7 +153,7 @@ static void say_unknown(const result_items *items, const char *name)
             "did not use; 'ddsc explain' compares such columns with the "
             "clusters");
     else if (n == 0)
-        message_error("no column '%s': the result has no columns about items; add them with --meta "
+        message_error("no column '%s': the result has no metadata columns; add them with --meta "
                       "TABLE",
                       name);
     else

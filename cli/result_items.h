@@ -1,4 +1,4 @@
-/* result_items: the items of a result and the columns about them, which are the input of the verbs
+/* result_items: the items of a result and their metadata columns, which are the input of the verbs
  * `test` and `order`. */
 #ifndef DDSC_CLI_RESULT_ITEMS_H
 #define DDSC_CLI_RESULT_ITEMS_H
@@ -12,7 +12,7 @@ typedef struct result_items {
     int64_t *points; /* per item: number of points, after --per-item */
     bool *is_small;  /* per item: fewer points than --per-item */
     int64_t n_small;
-    const char **columns; /* names of the columns about items; NULL after the last */
+    const char **columns; /* names of the metadata columns; NULL after the last */
     const char **value;   /* n_items: buffer for result_items_column */
     char *log_points;     /* n_items: numbers as text, for the column log_points */
 } result_items;

@@ -1,4 +1,4 @@
-/* Reads the columns about items that are given with --by, --adjust and --block. */
+/* Reads the metadata columns that are given with --by, --adjust and --block. */
 #include <stdlib.h>
 #include <string.h>
 

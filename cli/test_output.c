@@ -220,7 +220,7 @@ static json_t *pair_json(const ddsc_permanova_view *v, const ddsc_permanova_pair
 }
 
 static const char SCHEME[] = "raw: rows and columns of the centered matrix of squared distances "
-                             "are permuted together; the columns about items stay in place";
+                             "are permuted together; the metadata columns are not permuted";
 
 json_t *test_to_json(const test_result *t, double seconds)
 {

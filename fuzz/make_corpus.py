@@ -167,7 +167,7 @@ def words():
 
 
 def travelled():
-    """Two items that went through arcsinh and a principal component, with columns about them."""
+    """Two items that went through arcsinh and a principal component, with metadata columns."""
     import io
     import numpy as np
     out = io.BytesIO()

@@ -27,7 +27,7 @@
  * This program is examples/cluster_file.c; examples/ contains more complete programs. This header
  * is the reference manual. Its sections are version and status, context, teams, measures,
  * transforms, files, text, metrics and distances, the neighbor graph, clustering, new items,
- * inspecting a result, scores and theory, tests of columns about items, single transport problems,
+ * inspecting a result, scores and theory, tests of metadata columns, single transport problems,
  * barycenters, vectors, and reports.
  *
  * Conventions:
@@ -2220,7 +2220,7 @@ DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_count(const ddsc_index *index)
 /* Returns the number of neighbor lists that the last update searched. */
 DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_searched(const ddsc_index *index);
 
-/* ==== Tests of columns about items (docs/p-values.md) ==== */
+/* ==== Tests of metadata columns (docs/p-values.md) ==== */
 
 typedef enum ddsc_column_kind {
     /* A column is numeric if all values are numbers, and there are at least 11 distinct values, or
@@ -2427,7 +2427,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_flow_run(ddsc_context *contex
                                                             int64_t n_from, const int64_t *from,
                                                             int64_t n_to, const int64_t *to);
 
-/* The association of one quantity (a share, a mean) with a column about items. */
+/* The association of one quantity (a share, a mean) with a metadata column. */
 typedef struct ddsc_effect {
     int64_t variable;
     /* Factors: the class, and the class it is compared with; NULL: all other classes. Both names

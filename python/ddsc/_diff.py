@@ -168,7 +168,7 @@ def diff(a: Union["DDSC", PathLike], b: Union["DDSC", PathLike]) -> Diff:
 
 
 def _side(given: Any, name: str) -> Any:
-    """Return a folder, or (name, ids, labels, result.json) of a model."""
+    """Return the path of a folder, or (name, ids, labels, result.json) of a fitted model."""
     if isinstance(given, (str, bytes, os.PathLike)):
         return os.fsdecode(given)
     if not hasattr(given, "labels_"):

@@ -266,7 +266,8 @@ def _nystrom(
     k = int(old.max()) + 1
     sums = np.zeros((k, walk.shape[1]))
     np.add.at(sums, old, fitted["embedding"])
-    centers = sums / np.bincount(old, minlength=k)[:, None]
+    sizes = np.bincount(old, minlength=k)[:, None]
+    centers = np.divide(sums, sizes, out=np.full_like(sums, np.inf), where=sizes > 0)  # empty clusters are far
     away = ((rows[:, None, :] - centers[None]) ** 2).sum(axis=2)
     labels = away.argmin(axis=1).astype(np.int32)
     lost = ~rows.any(axis=1)  # the neighbors have no entries in the eigenvectors, so a weighted vote is used

@@ -94,11 +94,11 @@ def permanova(
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
 ) -> Json:
-    """Test whether columns about items explain the distances between the items.
+    """Test whether metadata columns explain the distances between the items.
 
     This is a distance-based analysis of variance (Anderson 2001, McArdle and Anderson 2001), as in
-    `adonis2(by = "margin")` of the R package vegan. A permutation exchanges the items of the
-    centered matrix of squared distances, and leaves the columns in place.
+    `adonis2(by = "margin")` of the R package vegan. A permutation reorders the items of the
+    centered matrix of squared distances but not the metadata columns.
 
     Do not test the labels of a clustering of the same distances. Clusters are chosen to differ, so the test would be
     significant for any data.

@@ -144,7 +144,7 @@ int text_grow(void *user, const void *bytes, size_t n);
 /* Decodes text in which ids may not be valid UTF-8. */
 PyObject *text_decode(const core_text *t);
 
-/* The columns about items that one call uses. `values` keeps the buffers of numbers alive. */
+/* The metadata columns that one call uses. `values` keeps the buffers of numbers alive. */
 typedef struct core_columns {
     ddsc_column *column;
     const char **text; /* n_columns x n; NULL entries for columns of numbers */

@@ -217,6 +217,15 @@ bool text_glob(const char *pattern, const char *text)
     return pattern[strspn(pattern, "*")] == '\0';
 }
 
+size_t text_cut(const char *text, size_t n, size_t most)
+{
+    if (n <= most)
+        return n;
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 size_t text_tidy(char *out, const char *text, int64_t most)
 {
     const unsigned char *at = (const unsigned char *)text;

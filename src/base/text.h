@@ -37,6 +37,9 @@ bool text_glob(const char *pattern, const char *text);
 /* Calls fn for each name in a comma-separated list, without surrounding spaces. */
 ddsc_status text_each_listed(const char *list, ddsc_status (*fn)(void *arg, const char *name),
                              void *arg);
+/* Returns the length of the longest prefix of n bytes that has at most `most` bytes and does not end
+ * within a UTF-8 character. */
+size_t text_cut(const char *text, size_t n, size_t most);
 /* Converts text to one line of UTF-8 with at most `most` characters. Invalid bytes are read as
  * Latin-1, and each run of spaces and control characters becomes one space. `out` needs 2 *
  * strlen(text) + 1 bytes. */

@@ -215,7 +215,7 @@ static bool run_within(const model_run *run)
            run->mmd_features <= 1 << 20 && run->lot_components >= 0 && run->paper >= 0 &&
            run->paper <= 1 && run->sample > 0 && run->sample <= 1 && run->sample_columns > 0 &&
            run->sample_columns <= 1 && run->min_cluster >= 0 && run->min_cluster <= 1 &&
-           run->k >= 1 && run->k <= INT32_MAX;
+           run->k >= 1 && run->k <= INT32_MAX && run->next_id >= 0 && run->next_id <= INT64_MAX / 2;
 }
 
 const char *model_breach(const ddsc_model *m)

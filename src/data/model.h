@@ -32,6 +32,7 @@ typedef struct model_run {
     int64_t neighbors, paper;
     double sample, sample_columns, min_cluster;
     int64_t seed, k; /* k: number of clusters that was requested or chosen */
+    int64_t next_id; /* numbers from here on were never ids; 0 if the ids of the items tell */
 } model_run;
 
 /* Settings as they were requested, before values were chosen from the data. Models that do not

@@ -1,4 +1,4 @@
-"""Association of columns about items with the clusters, names of clusters, and ddsc explain."""
+"""Association of metadata columns with the clusters, names of clusters, and ddsc explain."""
 import csv
 import itertools
 import json
@@ -103,7 +103,7 @@ def test_number_of_points_is_told(ddsc, tmp_path):
 
 
 def test_items_have_names_and_columns(ddsc, made, tmp_path):
-    """Names of clusters and columns about items in items.csv; naming again replaces, other columns stay."""
+    """Names of clusters and metadata columns in items.csv; naming again replaces, other columns stay."""
     points, meta = made / "cells.csv", made / "about.csv"
     ddsc("cluster", points, "--meta", meta, "-k", 2, "-o", tmp_path / "r", "-q")
 

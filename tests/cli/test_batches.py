@@ -173,7 +173,7 @@ def test_assign_repeats_it(ddsc, tmp_path, model):
     for words in ((), ("--batch", "run")):
         said = json.loads(ddsc("assign", file, path, *WORDS, *words, "--json").stdout)
         assert said["labels"] == labels and said["n_far"] == 0
-    # with a table about items, too, and for new items
+    # with a metadata table, too, and for new items
     items, batch = clouds(seed=7)
     write_csv(tmp_path / "new.csv", items, batch, [f"n{i}" for i in range(N_ITEMS)])
     table = tmp_path / "new.csv"

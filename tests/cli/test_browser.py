@@ -53,7 +53,7 @@ def fresh(request):
 
 @pytest.fixture(scope="module")
 def twelve(ddsc, tmp_path_factory):
-    """Twelve clusters of five named items with columns about them; one cluster has a name."""
+    """Twelve clusters of five named items with metadata columns; one cluster has a name."""
     where = tmp_path_factory.mktemp("twelve")
     rng = np.random.default_rng(3)
     lines, about = ["id,height,<weight>,age"], ["id,batch,dose"]
@@ -246,7 +246,7 @@ def test_table_is_sorted_by_its_heads(page):
 
 
 def test_columns_named_as_those_of_the_table(browser, ddsc, tmp_path):
-    """Columns about items may be called item, cluster and ambiguity. Each header sorts by its own column."""
+    """Metadata columns may be called item, cluster and ambiguity. Each header sorts by its own column."""
     lines, about = ["id,x,y"], ["id,item,cluster,ambiguity"]
     for i in range(12):
         lines += [f"i{i},{100 * (i % 2) + i},{k}" for k in range(3)]

@@ -1,4 +1,4 @@
-"""Columns about items from a separate table, and sets that store only ids and numbers."""
+"""Metadata columns from a separate table, and sets that store only ids and numbers."""
 import json
 
 import numpy as np
@@ -35,7 +35,7 @@ def test_meta_is_joined_by_id_and_kept(ddsc, cells, tmp_path):
     ddsc("cluster", tmp_path / "a.npz", "-k", 1, "-o", tmp_path / "result")
     assert table(tmp_path / "result" / "model.npz")[0] == rows
     assert json.loads(ddsc("info", *words, "--json").stdout)["meta"] == names
-    assert "about items  batch, age" in ddsc("info", *words).stdout
+    assert "metadata     batch, age" in ddsc("info", *words).stdout
 
 
 def test_files_are_joined_with_their_columns(ddsc, cells, tmp_path):

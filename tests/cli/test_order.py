@@ -54,6 +54,15 @@ def test_a_line(ddsc, line):
     assert "one direction is enough" in ddsc("order", path / "r").stdout
 
 
+def test_the_stability_is_that_of_the_report(ddsc, line):
+    path, _ = line
+    own, stored = (json.loads(ddsc("order", path / "r", *seed, "--json").stdout)["stability"]["rho"]
+                   for seed in (("--seed", 5), ()))
+    told = json.loads((path / "r" / "result.json").read_text())
+    assert told["verdict"]["level"] == "continuum" and stored == told["order"]["stability"]
+    assert f"{stored:.2f}" in (path / "r" / "report.html").read_text() and stored != own > .9
+
+
 def test_columns_about_items(ddsc, line):
     path, _ = line
     told = json.loads(ddsc("order", path / "r", "--json").stdout)

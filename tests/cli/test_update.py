@@ -157,6 +157,26 @@ def test_updates_one_after_another(ddsc, large, tmp_path):
         assert (tmp_path / "3" / name).read_bytes() == (tmp_path / "g" / name).read_bytes(), name
 
 
+def test_numbers_of_removed_items_are_not_used_again(ddsc, large, tmp_path):
+    def unnamed(name, source):
+        np.savez(tmp_path / name, **{k: v for k, v in np.load(source).items() if k != "ids"})
+        return tmp_path / name
+
+    def ids(folder):
+        return [line.split(",")[0] for line in (tmp_path / folder / "labels.csv").read_text().splitlines()[1:]]
+
+    old, new = unnamed("old.npz", large[0]), unnamed("new.npz", large[1])
+    ddsc("cluster", old, "-k", 3, "-m", "lot", "-o", tmp_path / "a")
+    n, n_new = len(ids("a")), len(np.load(new)["offsets"]) - 1
+    (tmp_path / "gone.txt").write_text(f"{n - 2}\n{n - 1}\n")
+    ddsc("update", tmp_path / "a", "--remove", tmp_path / "gone.txt", "-o", tmp_path / "b")
+    (tmp_path / "gone.txt").write_text("0\n")
+    ddsc("update", tmp_path / "b", "--remove", tmp_path / "gone.txt", "-o", tmp_path / "c")
+    ddsc("update", tmp_path / "c", new, "-o", tmp_path / "d")
+    assert ids("c") == [str(i) for i in range(1, n - 2)]
+    assert ids("d")[n - 3:] == [str(n + i) for i in range(n_new)]
+
+
 def picked(path, source, order):
     """The items of a file in another order."""
     z = dict(np.load(source))

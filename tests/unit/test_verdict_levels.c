@@ -223,7 +223,7 @@ static void test_steps(void **state)
     double pair[N] = {0, 1, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109};
     assert_true(ratio_of(pair, N, &n_parts, part) == 0); /* two items are not a part */
     double same[N] = {0, 0, 0, 0, 0, 0, 9, 9, 9, 9, 9, 9};
-    assert_true(ratio_of(same, N, &n_parts, part) == 0); /* copies prove nothing */
+    assert_true(ratio_of(same, N, &n_parts, part) == 0); /* copies are not evidence */
     assert_true(isnan(ratio_of(x, 5, &n_parts, part)));
     assert_true(verdict_steps_from(20) == 3 && verdict_steps_from(5) == 6);
 }

@@ -273,8 +273,8 @@ def time_section(found):
             times = ["-" if r is None else f"{r[k]:.2g}" if r[k] < 10 else f"{r[k]:.0f}" for r, k in zip(ours, keys)]
             cells.append(f"{SECONDS[method][i]:g}; {'/'.join(times)}")
         rows.append([method, *cells])
-    return ["## Running time (seconds)", "", "Each cell contains the paper's time, followed by three times of ddsc in CPU seconds of "
-            "one thread. The first is the time of the distance matrix of all pairs, as the paper computes it (for w2 and "
+    return ["## Running time (seconds)", "", "Each cell contains the paper's time, followed by three times measured with ddsc (CPU "
+            "seconds, one thread). The first is the time of the distance matrix of all pairs, as the paper computes it (for w2 and "
             "sinkhorn, extrapolated from a subset). The other two are the times of a whole run at the true K: with `--paper`, "
             "which skips pairs, and with the defaults. A dash means that the time was not measured. For d2, the time is the mean "
             "over K with one start.", "",

@@ -116,8 +116,8 @@ def paper_row(bench, name, metric):
 # ---- the program: defaults and best ----
 
 def defaults_row(bench, name, metric):
-    """Compute the program's defaults with K chosen from the data, and with the true K. Labels are used only for the
-    scores."""
+    """Compute the scores of the program's defaults, with K chosen from the data and with the true K. Labels are used
+    only for the scores."""
     variant = "fitted" if name in TEXTS else "paper"
     true_k = TRUE_K[name]
 

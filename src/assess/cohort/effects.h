@@ -15,10 +15,10 @@ typedef struct effects_design {
     double *length; /* n_compared: length of the residual; 0: the covariates determine the column */
     double *weight; /* n_compared x n: weights of the squared residuals in the variance (HC2) */
     double *df; /* n_compared: degrees of freedom of the interval; numeric columns: n - rank - 3 */
-    bool *is_used;  /* n */
-    int32_t *unit;  /* units with values, sorted by block */
-    int64_t *first; /* n_blocks + 1: position of each block in `unit` */
-    int64_t n_used;
+    bool *is_used;            /* n */
+    int32_t *unit;            /* units with values, sorted by block */
+    int64_t *first;           /* n_blocks + 1: position of each block in `unit` */
+    int64_t n_used, n_blocks; /* units, and blocks that have some; 1 block without blocks */
 } effects_design;
 
 /* The data of one call. Units are items or, if the column is constant within blocks, the blocks. */

@@ -2,9 +2,10 @@
  *
  * G is the double-centered matrix of -D^2 / 2. A model has an orthonormal basis Q of its centered
  * columns. Its sum of squares is tr(Q^T G Q). The sum of squares of a column is the decrease of
- * this value if the column is omitted (marginal sums of squares). A permutation exchanges rows and
- * columns of G, which is the same as exchanging rows of Q. All statistics of a permutation follow
- * from the small matrix Y = Q^T G Q, so one product with G is sufficient for all columns.
+ * this value if the column is omitted (marginal sums of squares). A permutation reorders the rows
+ * and columns of G, which is equivalent to reordering the rows of Q. All statistics of a
+ * permutation follow from the small matrix Y = Q^T G Q, so one product with G is sufficient for all
+ * columns.
  *
  * The tests of the module compare all values with the results of the R package vegan. */
 #ifndef DDSC_ASSESS_COHORT_PERMANOVA_H

@@ -102,9 +102,10 @@ static void larger_free(larger *l)
     l->identity = NULL;
 }
 
-/* Clusters the set with `extra` more clusters. The result passes if all additional clusters pass
- * and it preserves at least as many old clusters as the clustering without them. An old cluster may
- * contain new items that now form a separate cluster, so the comparison ignores new items. */
+/* Clusters the set with `extra` more clusters. The result passes if the additional clusters consist
+ * mostly of new items, random halves of the items find them, and at least as many old clusters are
+ * preserved as without them. An old cluster may contain new items that now form a separate cluster,
+ * so the comparison ignores new items. */
 static ddsc_status try_larger(ddsc_context *ctx, larger *l, ddsc_update *u, const ddsc_model *m,
                               const cluster_plan *plan, int64_t extra)
 {

@@ -39,7 +39,7 @@ double verdict_clear_from(int64_t n, int64_t size);
 double verdict_asked_from(int64_t n);
 double verdict_held_from(int64_t n);
 /* Returns the agreement between random halves from which k clusters are called reproducible, or NaN
- * if agreement proves nothing for this k. */
+ * if agreement is not evidence of clusters for this k. */
 double verdict_halves_from(int64_t k);
 /* Returns the step ratio from which the parts of n items are called separate. */
 double verdict_steps_from(int64_t n);
@@ -52,7 +52,7 @@ typedef struct verdict_evidence {
     bool torn;            /* the graph has more components than expected by chance */
     bool stepped;         /* the step ratio separates the items into parts */
     bool by_steps;        /* the parts alone separate 80% of the items */
-    bool copies;          /* the neighbors of many items are all copies, so gaps prove nothing */
+    bool copies;          /* many items have only copies as neighbors, so gaps are not evidence */
     double score, items;  /* values of the gap with the largest score */
     double held;          /* largest score on held-out items; NaN if not tested */
     double held_from;     /* minimum score on held-out items */

@@ -38,7 +38,7 @@ static int64_t join_by_steps(int32_t *parent, int64_t *size, const ddsc_graph *g
 }
 
 /* Returns the ratio of two consecutive edge lengths, or 0 if the shorter edge joins copies, because
- * such a ratio proves nothing. */
+ * such a ratio is not evidence of separate parts. */
 static double ratio_at(const ddsc_graph *g, int64_t n_kept)
 {
     double within = g->span[n_kept - 1].d2, between = g->span[n_kept].d2;

@@ -4,7 +4,8 @@
 
 #include "assess/quality/verdict.h"
 
-/* If the neighbors of more than this fraction of the items are all copies, gaps prove nothing. */
+/* If more than this fraction of the items have only copies as neighbors, gaps in the graph are not
+ * evidence of clusters. */
 static const double COPIES = 0.05;
 
 /* Returns the expected number of gaps that split the graph of n random items on a line, where such

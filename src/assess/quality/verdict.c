@@ -73,7 +73,7 @@ static void take_gaps(verdict_evidence *e, const verdict_input *in, double n_tea
     for (int64_t c = 0; c < e->k; c++)
         e->held = fmax(e->held, gap[c].held); /* fmax ignores NaN */
     for (int64_t c = 0; c < e->k; c++) {
-        /* Gaps prove nothing if the graph is likely to split by chance. */
+        /* Gaps are not evidence of clusters if the graph is likely to split by chance. */
         in->gap[c].separate = gap[c].examined && n_tears < 1 &&
                               gap[c].score >= verdict_clear_from(e->n, gap[c].size) &&
                               !(e->held < e->held_from);

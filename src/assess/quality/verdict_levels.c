@@ -14,7 +14,7 @@
  * and that random halves agree at least this well. */
 static const double MOST_ITEMS = 0.8, HALVES_AGREE = 0.7;
 /* A score below NONE_SCORE means that items are as dense across the boundaries as inside the
- * clusters. With fewer than NONE_ITEMS items across the gap, the score proves nothing. */
+ * clusters. With fewer than NONE_ITEMS items across the gap, the score is inconclusive. */
 static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
 /* If halves agree at least this well, the set is not called one cloud. */
 static const double CLOUD_HALVES = 0.8;

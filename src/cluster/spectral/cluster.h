@@ -253,6 +253,8 @@ typedef struct cluster_update {
 ddsc_status cluster_update_open(ddsc_context *ctx, cluster_update *u, const ddsc_model *m,
                                 const measures *added, int64_t n_removed, const int64_t *removed);
 void cluster_update_free(ddsc_context *ctx, cluster_update *u);
+/* Returns the number after the largest id that is a number, or 0 if no id is one. */
+int64_t cluster_next_id(const measures *items);
 /* Creates graphs from the neighbor lists of the model: the lists of the graph, and the lists by
  * plain distance (*plain; NULL if the model has none). */
 ddsc_status cluster_model_lists(ddsc_context *ctx, ddsc_graph **lists, ddsc_graph **plain,

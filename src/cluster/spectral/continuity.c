@@ -222,8 +222,10 @@ ddsc_status cluster_continue(ddsc_context *ctx, ddsc_clustering *c, const cluste
     TRY(free_inertia(ctx, &inertia, &s));
     if (s.inertia <= (1 + NEARLY) * inertia)
         TRY(take_continued(ctx, &s, set));
-    ctx_note(ctx, "update", "clusters",
-             "the objective from the old clusters is %.4f times the best one", s.inertia / inertia);
+    if (isfinite(s.inertia) && inertia > 0) /* infinite if no cluster can start at a new item */
+        ctx_note(ctx, "update", "clusters",
+                 "the objective from the old clusters is %.4f times the best one",
+                 s.inertia / inertia);
 done:
     MEM_FREE(ctx, s.label, s.start);
     cluster_free_rows(ctx, &s.rows);

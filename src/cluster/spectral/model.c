@@ -112,6 +112,14 @@ static int64_t requested_clusters(const ddsc_clustering *c, const ddsc_cluster_s
     return c->view.n_sweep == 1 ? c->view.sweep[0]->k : fixed ? set->k_min : c->view.k;
 }
 
+/* Returns the number after the largest one that was the id of an item of an earlier model, or 0 if
+ * an item has this id or a larger one. */
+static int64_t removed_next_id(const ddsc_model *before, const measures *items)
+{
+    int64_t next = before ? BASE_MAX(before->run.next_id, cluster_next_id(before->items)) : 0;
+    return next > cluster_next_id(items) ? next : 0;
+}
+
 static model_rules requested_rules(const cluster_plan *plan)
 {
     const ddsc_metric_settings *metric = &plan->metric;
@@ -176,6 +184,7 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                          .k = requested_clusters(clustering, &plan.set)};
     m->rules = plan.set.like && !plan.set.resolve ? plan.set.like->rules : requested_rules(&plan);
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
+    m->run.next_id = removed_next_id(plan.set.like, m->items);
     TRY(MEM_COPY(ctx, m->fresh, clustering->fresh, clustering->n_fresh));
     m->n_fresh = clustering->n_fresh;
     TRY(take_graph(ctx, m, clustering->graph));

@@ -1,5 +1,5 @@
-/* Computes labels from a graph. All values of K share one decomposition. Rows, k-means and the
- * minimum-size rule are recomputed for each K. */
+/* Computes labels from a graph. All values of K share one decomposition. The rows,
+ * k-means and the minimum-size rule are applied separately for each K. */
 #include <math.h>
 #include <string.h>
 

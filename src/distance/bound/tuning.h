@@ -48,8 +48,8 @@ enum {
     /* ---- bounds of Sinkhorn values: bench/sinkhorn.py --parts sets ---- */
     /* items per side of a tile on a grid; the prefilter uses no larger tiles */
     BOUND_MINORANT_SIDE = 256,
-    BOUND_SINKHORN_POINTS = 48 /* minimum number of points of an item without a grid; smaller items
-                                * are solved as fast as they are bounded */
+    BOUND_SINKHORN_POINTS = 48 /* minimum number of points of an item without a grid; for smaller
+                                * items, a bound takes as long as a solve */
 };
 
 /* Limits of epsilon relative to the range of the costs. Below BOUND_SMALL_EPSILON, a few iterations

@@ -263,8 +263,8 @@ static void transfer_double(simplex *to, const parent_level *v, const simplex *f
         sink[j] *= to->scale64;
 }
 
-/* Guesses each potential as the mean cost of its column, which removes the common cost of all arcs
- * in the column. Used for problems with few points. */
+/* Sets the initial guess of each potential to the mean cost of its column, which removes the common
+ * cost of all arcs in the column. Used for problems with few points. */
 static void guess_by_means(simplex *net)
 {
     int32_t *sink = net->potential32 + net->sink0;

@@ -140,9 +140,10 @@ static int64_t entries_all(const mmd *s)
     return (s->half ? 2 : 1) * s->m->nnz;
 }
 
-/* Returns true if the eigenvectors of a table cost less than the sums over all pairs. If the table
- * is so large that all coordinates together would be more expensive than these sums, few kernels
- * reduce the number of coordinates enough, so the eigenproblem must be much cheaper. */
+/* Returns true if computing the eigenvectors of the table of kernel values is cheaper than
+ * computing the sums over all pairs. If the table is so large that all coordinates together would
+ * be more expensive than these sums, few kernels reduce the number of coordinates enough, so the
+ * eigenproblem must be much cheaper. */
 static bool table_is_faster(const mmd *s)
 {
     double v = (double)s->m->v, all = (double)s->m->n * (double)s->m->nnz;

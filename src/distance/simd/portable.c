@@ -1,4 +1,4 @@
-/* Compiles the kernels for any processor, and selects the best kernels for the processor at run
+/* Compiles the portable kernels, which run on any processor, and selects the fastest kernels at run
  * time. */
 #define TARGET
 #define VECTOR_BYTES 16

@@ -54,6 +54,7 @@ static const field run_fields[] = {
     {"min_cluster", FIELD_NUMBER, AT(run.min_cluster), NULL},
     {"seed", FIELD_COUNT, AT(run.seed), NULL},
     {"clusters", FIELD_COUNT, AT(run.k), NULL},
+    {"next_id", FIELD_COUNT, AT(run.next_id), NULL},
 };
 
 /* Settings as they were requested. Models of earlier versions do not have the array that contains
@@ -94,7 +95,7 @@ enum {
 /* The field `cost` is omitted for the squared Euclidean cost, so that versions that support no
  * other cost can read the settings. */
 static const field_table model_table = {"model_settings", model_fields, MODEL_FIELDS, 1};
-static const field_table run_table = {"run_settings", run_fields, RUN_FIELDS, 0};
+static const field_table run_table = {"run_settings", run_fields, RUN_FIELDS, 1};
 static const field_table rule_table = {"requested_settings", rule_fields, RULE_FIELDS, 0};
 
 static bool has_cost_line(const ddsc_model *m)
@@ -169,7 +170,7 @@ ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m)
     if (m->run.frame.kind == FRAME_NONE)
         return DDSC_OK;
     settings_format(&text, run_fields, RUN_FIELDS, m);
-    CHECK(npz_add_strings(z, run_table.array, get_line, &text, RUN_FIELDS));
+    CHECK(npz_add_strings(z, run_table.array, get_line, &text, RUN_FIELDS - !m->run.next_id));
     settings_format(&text, rule_fields, RULE_FIELDS, m);
     return npz_add_strings(z, rule_table.array, get_line, &text, RULE_FIELDS);
 }

@@ -1,11 +1,10 @@
 /* Keeps a metric open while items are added and removed.
  *
- * A change prepares the new items and searches only the neighbor lists that it affects. If the
- * metric cannot prepare single items, or if an item does not fit into the open set
- * (data/growing.h), the metric is opened again for the changed set. The number of spare slots is
- * proportional to the number of items, so the amortized cost per insert is constant. Both paths
- * produce the same graph, because a distance depends only on its two items, the settings and the
- * frame.
+ * A change prepares the new items and searches only the neighbor lists that it affects. If an item
+ * does not fit into the open set (data/growing.h), the metric is opened again for the changed set,
+ * with spare slots in proportion to its number of items. If the metric cannot prepare single items,
+ * every insert opens it again. Both paths produce the same graph, because a distance depends only on
+ * its two items, the settings and the frame.
  *
  * A failed change leaves the index unchanged. The exception is a search of the open set that runs
  * out of memory or is canceled: all later calls then fail. */

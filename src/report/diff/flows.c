@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "report/diff/diff.h"
 #include "report/render/page.h"
 #include "report/render/plot.h"
@@ -159,13 +160,8 @@ static void add_end(buffer *b, const flow_picture *p, int side, const flow_end *
     buffer_add_html(b, words.bytes);
     buffer_addf(b, ", %" PRId64 " items</title></rect></g>\n", e->n);
     if (p->n[side] <= LABELS) {
-        int64_t cut = words.length;
-        for (cut = BASE_MIN(cut, SHORT); cut < words.length && cut > 0;)
-            if (((unsigned char)words.bytes[cut] & 0xc0) == 0x80)
-                cut--; /* does not cut a UTF-8 character */
-            else
-                break;
-        bool whole = cut == words.length;
+        size_t length = (size_t)words.length, cut = text_cut(words.bytes, length, SHORT);
+        bool whole = cut == length;
         words.bytes[cut] = 0;
         buffer_addf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
                     side ? x + BAR + 6 : x - 6, e->y + 0.5 * h + 4, side ? "start" : "end");

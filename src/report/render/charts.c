@@ -1,4 +1,5 @@
 /* Draws the charts of a result from its tree, labels, map and items. */
+#include "base/text.h"
 #include "report/render/charts.h"
 #include "report/render/page.h"
 
@@ -112,10 +113,7 @@ const char *chart_short_name(const json_t *name, char *space, size_t size)
         snprintf(space, size, "%s", full ? full : "");
         return space;
     }
-    n = size - 4; /* does not cut a UTF-8 character */
-    while (n > 0 && ((unsigned char)full[n] & 0xc0) == 0x80)
-        n--;
-    snprintf(space, size, "%.*s...", (int)n, full);
+    snprintf(space, size, "%.*s...", (int)text_cut(full, n, size - 4), full);
     return space;
 }
 

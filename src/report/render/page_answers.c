@@ -213,7 +213,8 @@ static void begin_part(buffer *t, int *n, const char *words)
     buffer_add(t, words);
 }
 
-/* Appends the error of the metric: a relative error for w2, and a difference of D^2 for mmd. */
+/* Appends the median error of an approximate metric. The error is relative for LOT, and a
+ * difference of D^2 for mmd with random features. */
 static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
 {
     const json_t *error = report_page_get(r, "approximation", "error_median");

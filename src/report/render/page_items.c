@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "io/stream/stream.h"
 #include "report/render/report.h"
 
@@ -129,9 +130,7 @@ static void add_titles(buffer *t, const ddsc_report *r)
         const char *title = own < 0 ? "" : ddsc_measures_get_title(r->measures, own);
         size_t n = strlen(title);
         if (r->n_rows > LONG_TITLES && n > SHORT_TITLE) {
-            n = SHORT_TITLE; /* does not cut a UTF-8 character */
-            while (n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80)
-                n--;
+            n = text_cut(title, n, SHORT_TITLE);
             memcpy(cut, title, n);
             cut[n] = 0;
             title = cut;
