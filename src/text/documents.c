@@ -30,7 +30,7 @@ typedef struct document_reader {
     int64_t label, where, title; /* columns, or -1 */
     const char *where_value;
     char *joined, *tidy; /* id of a row; its title */
-    int64_t joined_room, tidy_room;
+    int64_t joined_capacity, tidy_capacity;
 } document_reader;
 
 /* ---- columns ---- */
@@ -245,7 +245,7 @@ static ddsc_status join_id(document_reader *r, int64_t *length)
     for (int64_t k = 0; k < r->id.n; k++) {
         const char *part = r->field.text[r->id.at[k]];
         int64_t n = (int64_t)strlen(part);
-        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_room, *length + n + 1));
+        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_capacity, *length + n + 1));
         if (k > 0)
             r->joined[(*length)++] = '/';
         memcpy(r->joined + *length, part, (size_t)n);
@@ -278,7 +278,7 @@ static ddsc_status take_title(document_reader *r, int64_t i)
     if (!*text)
         text = r->field.text[r->text.at[0]];
     int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* whitespace will be removed */
-    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 3 * most + 2));
+    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_capacity, 3 * most + 2));
     char *copy = r->tidy + 2 * most + 1; /* after the space for the result */
     memcpy(copy, text, (size_t)most);
     copy[most] = '\0';
@@ -310,7 +310,7 @@ static ddsc_status take_document(document_reader *r)
     documents *d = r->out;
     int64_t i = d->words.n;
     CHECK(corpus_begin(r->ctx, &d->words));
-    CHECK(MEM_RESERVE(r->ctx, d->line, &d->line_room, i + 1));
+    CHECK(MEM_RESERVE(r->ctx, d->line, &d->line_capacity, i + 1));
     d->line[i] = stream_line_number(r->s);
     CHECK(take_title(r, i));
     if (d->has_ids)
@@ -451,15 +451,15 @@ ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_repo
     ddsc_status status = DDSC_OK;
     document_reader r = reader_make(ctx, d, report, set, stop, lemmas);
     char *text = NULL, *name = NULL;
-    int64_t text_room = 0, name_room = 0;
+    int64_t text_capacity = 0, name_capacity = 0;
     progress_begin(ctx, "documents", files->n);
     TRY(begin_files(&r, files));
     for (int64_t i = 0; i < files->n; i++) {
         char *path = files->path.text + files->path.at[i];
         char *class = files->folder.text + files->folder.at[i];
         TRY(stream_open(ctx, &r.s, path, set->max_bytes));
-        TRY(documents_read_plain(ctx, r.s, &text, &text_room));
-        TRY(files_name(ctx, &name, &name_room, path, class));
+        TRY(documents_read_plain(ctx, r.s, &text, &text_capacity));
+        TRY(files_name(ctx, &name, &name_capacity, path, class));
         if (text_count_chars(path) < 0)
             TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
                          "%s: the file name is not valid UTF-8; rename the file", QUOTE(path)));

@@ -86,7 +86,7 @@ typedef struct corpus {
     int32_t *word;   /* of each entry */
     int32_t *count;  /* of each entry */
     int64_t n, n_entries, n_tokens;
-    int64_t df_room, latest_room, offset_room, word_room, count_room;
+    int64_t df_capacity, latest_capacity, offset_capacity, word_capacity, count_capacity;
     word_pairs pairs;
     int64_t before; /* the previous word in the document, or -1 */
 } corpus;
@@ -197,7 +197,7 @@ typedef struct documents {
     label_list labels;
     text_rows titles; /* per document: its title, or the start of its text */
     int64_t *line;    /* line number of each document */
-    int64_t line_room;
+    int64_t line_capacity;
     int64_t n_rows; /* before filtering with `where` */
     bool has_ids, has_labels;
 } documents;

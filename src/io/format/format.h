@@ -54,7 +54,7 @@ typedef struct dense_rows {
     ddsc_context *ctx;
     measures_parts *out;
     int64_t width, taken; /* length of a row; number of elements read */
-    int64_t index_room, weight_room, offset_room;
+    int64_t index_capacity, weight_capacity, offset_capacity;
 } dense_rows;
 
 ddsc_status npy_take_dense(dense_rows *t, const unsigned char *bytes, int64_t n, num_type type);

@@ -38,15 +38,15 @@ struct io_stream {
     int64_t produced, limit; /* number of decoded bytes so far, and its maximum */
     uint32_t crc;
     char *line;
-    int64_t line_room, line_number;
+    int64_t line_capacity, line_number;
     bool line_had_return; /* the line returned last ended in CR LF */
     char *record;
-    int64_t record_room;
+    int64_t record_capacity;
     bool mark_seen,
         is_utf8;     /* mark_seen: the first bytes of the text were checked; is_utf8: the text is
                       * known to be UTF-8 */
     char *converted; /* last converted text, as UTF-8 */
-    int64_t converted_room;
+    int64_t converted_capacity;
 };
 
 /* Configures zlib to allocate its memory from the context. */

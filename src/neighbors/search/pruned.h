@@ -58,8 +58,8 @@ typedef struct pruned {
     team_part own; /* rows of this rank */
     bool alone;    /* this rank owns all rows */
     team_queue messages, found_messages, cuts;
-    scratch cut_room; /* one per worker: a cut to send */
-    void *device;     /* state of p->device, which computes the first bounds */
+    scratch cut_record; /* one per worker: a cut to send */
+    void *device;       /* state of p->device, which computes the first bounds */
     int64_t n, tau;
     candidate *storage; /* entries of all lists */
     candidate_list *list;

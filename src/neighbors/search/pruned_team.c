@@ -30,7 +30,7 @@ ddsc_status pruned_team_open(pruned *s)
     CHECK(team_queue_open(s->ctx, &s->found_messages, sizeof(found_pair)));
     CHECK(team_queue_open(s->ctx, &s->cuts,
                           (int64_t)sizeof(cut_message) + BASE_ROUND_UP(potential, 8)));
-    return scratch_create(s->ctx, &s->cut_room, s->cuts.record, 1);
+    return scratch_create(s->ctx, &s->cut_record, s->cuts.record, 1);
 }
 
 void pruned_team_close(pruned *s)
@@ -38,7 +38,7 @@ void pruned_team_close(pruned *s)
     team_queue_close(&s->messages);
     team_queue_close(&s->found_messages);
     team_queue_close(&s->cuts);
-    scratch_free(s->ctx, &s->cut_room);
+    scratch_free(s->ctx, &s->cut_record);
 }
 
 static int owner_of(const pruned *s, int64_t item)
@@ -141,7 +141,7 @@ done:
 ddsc_status pruned_send_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     cut_message head = {cut->unit, cut->constant, item};
-    char *record = scratch_of(&s->cut_room, worker);
+    char *record = scratch_of(&s->cut_record, worker);
     memcpy(record, &head, sizeof head);
     memcpy(record + sizeof head, cut->potential, (size_t)s->p->m->v * sizeof *cut->potential);
     return team_queue_put(&s->cuts, worker, owner_of(s, item), record);
