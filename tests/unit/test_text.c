@@ -104,8 +104,8 @@ static void test_lemmas(void **state)
     assert_ptr_equal(lemmas_find(&l, endless, sizeof endless, &n), endless);
     lemmas_free(ctx, &l);
     folder_text(&scratch_folder, "index.noun", "  licence only\n");
-    assert_message(ctx, lemmas_read(ctx, &l, scratch.path, 1 << 20), DDSC_ERROR_INPUT, "no nouns",
-                   "index.noun|contains no nouns");
+    assert_message(ctx, lemmas_read(ctx, &l, scratch_folder.path, 1 << 20), DDSC_ERROR_INPUT,
+                   "no nouns", "index.noun|contains no nouns");
     lemmas_free(ctx, &l);
     ddsc_context_destroy(ctx);
 }
