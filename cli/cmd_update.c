@@ -87,7 +87,7 @@ static char *line_end(char *at, char **next)
     return end;
 }
 
-/* Takes the ids, one per line. Empty lines are ignored. */
+/* Reads the ids, one per line. Empty lines are ignored. */
 static bool take_removed(update_job *u, char *at, item_id *ids, int64_t n, const char *path)
 {
     char *next;

@@ -228,7 +228,7 @@ void estimate_announce(session *s, const cli_input *in)
     text_free(&t);
     if (estimate_needs_alternatives(&e.trial, s, in, e.seconds.high)) {
         if (e.trial.known)
-            text_addf(&t, "bounds skip about %.0f%% of the pairs (from %" PRId64 " items). ",
+            text_addf(&t, "bounds exclude about %.0f%% of the pairs (from %" PRId64 " items). ",
                       100 * e.trial.skipped, e.trial.cost.n);
         text_add(&t, "Faster approximations: ");
         estimate_add_alternatives(&t, in);

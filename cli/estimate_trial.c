@@ -1,5 +1,5 @@
-/* Measures on a few items how many pairs the bounds of exact transport can skip. If all items are
- * samples of a broad distribution in many dimensions, such as cells of donors, the bounds skip
+/* Measures on a few items how many pairs the bounds of exact transport exclude. If all items are
+ * samples of a broad distribution in many dimensions, such as cells of donors, the bounds exclude
  * almost no pairs, and the time grows with the square of the number of items. */
 #include <math.h>
 
@@ -10,7 +10,7 @@ enum { TRIAL_LEAST = 16, TRIAL_MOST = 128 };
 /* A trial is run if the computation would take more than TRIAL_FROM_S CPU seconds without bounds.
  * The trial takes at most the fraction TRIAL_SHARE of this time, and at most TRIAL_CPU_S. */
 static const double TRIAL_FROM_S = 60, TRIAL_SHARE = 0.02, TRIAL_CPU_S = 30;
-/* If the bounds skip at least this fraction of the pairs, the time is assumed to grow as in a
+/* If the bounds exclude at least this fraction of the pairs, the time is assumed to grow as in a
  * pruned search. */
 static const double SKIPS_ENOUGH = 0.5;
 /* Alternatives are suggested for runs that may take longer than this. */

@@ -378,7 +378,7 @@ static const option_spec page_output_options[] = {
      .kind = OPTION_FILE,
      .offset = AT(output),
      .argument = "FILE|DIR",
-     .help = "the page (default: DIR/report.html), or the folder for the pictures (default: DIR)"},
+     .help = "the page (default: DIR/report.html), or the folder for the figures (default: DIR)"},
     OPTION_FORCE,
     END};
 const option_group group_page_output = {"Output", page_output_options};
@@ -390,9 +390,9 @@ static const option_spec plots_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(plots),
      .choices = choices_plots,
-     .help = "write each picture of the report to a file instead of the page"},
+     .help = "write each figure of the report to a file instead of the page"},
     END};
-const option_group group_plots = {"Pictures", plots_options};
+const option_group group_plots = {"Figures", plots_options};
 
 static const option_spec run_options[] = {
     {.name = "seed",

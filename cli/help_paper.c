@@ -108,8 +108,8 @@ void help_paper(text *t)
                      "With --paper, text, cluster, neighbors, distance, embed and assign follow "
                      "Wang, Qiao, Fan, \"Spectral Clustering for Discrete Distributions\", as "
                      "printed. In Python: paper=True; in C: the field `paper` of the settings. "
-                     "assign --paper accepts only models of `cluster --paper`; the paper has no "
-                     "rule for new items.",
+                     "assign --paper accepts only models of `cluster --paper`; the paper does "
+                     "not define how to assign new items.",
                      0, 0, WIDTH);
     text_add(t, "\n");
     add_steps(t, "Algorithm 1, line by line", algorithm_1);

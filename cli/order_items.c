@@ -256,8 +256,8 @@ static double compare_ranks(const int64_t *a, const int64_t *b, int64_t n)
     return rho;
 }
 
-/* Takes the stability from result.json, which has it for a continuum. Returns false if there is none,
- * or if --seed asks for other halves. */
+/* Reads the stability from result.json, which contains it if the verdict is a continuum. Returns
+ * false if it is missing, or if --seed is given, because the seed determines the random halves. */
 static bool take_stability(session *s, order_result *r)
 {
     char *path = output_path(s->opt.operand[0], "result.json");

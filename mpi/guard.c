@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     const char *name = own_rank();
     sigset_t all, before;
     (void)argc;
-    if (!name) /* without a launcher, the shell reports how the process ended */
+    if (!name) /* not started by a launcher: the shell reports how the process ended */
         become_rank(argv);
     signal(SIGCHLD, SIG_DFL);
     sigfillset(&all);

@@ -286,8 +286,8 @@ typedef struct ddsc_team_eigen {
     void *progress_user;
 } ddsc_team_eigen;
 
-/* Initializes an eigenproblem for a separate test of a solver. The problems that the library passes
- * to a solver are already initialized. */
+/* Initializes an eigenproblem, so that a solver can be tested on its own. The problems that the
+ * library passes to a solver are already initialized. */
 #define ddsc_team_eigen_init(problem) ddsc_team_eigen_init_sized((problem), sizeof *(problem))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_eigen_init_sized(ddsc_team_eigen *problem, size_t size);
 
@@ -1328,8 +1328,8 @@ typedef struct ddsc_k_row {
     double modularity;
     double inertia; /* objective of k-means */
     int64_t smallest, largest;
-    double stability; /* sweeps: agreement of k-means on random halves of the items, at most 1;
-                       * otherwise NaN */
+    double stability; /* agreement of k-means between random halves of the items, at most 1; NaN
+                       * unless several K are compared */
     /* 0: K splits a group of nearly equal eigenvalues, so some labels may depend on the solver and
      * on the number of ranks */
     int gap_clear;
@@ -2042,7 +2042,7 @@ typedef struct ddsc_identity ddsc_identity;
 typedef struct ddsc_identity_view {
     int64_t n, k_old, k_new;
     const int32_t *numbers; /* k_new: number of each new cluster; -1 for an empty one */
-    const int32_t *same;    /* k_new: label of the same old cluster, or -1 */
+    const int32_t *same;    /* k_new: label of the matching old cluster, or -1 */
     const int64_t *common;  /* k_old x k_new: number of items with both labels */
     int64_t n_events;       /* ordered by kind, then by cluster */
     const ddsc_identity_event *const *events;

@@ -184,9 +184,9 @@ class NewItems(Fitted):
         if self.metric == "precomputed":
             raise ValueError("metric='precomputed' has no items with which new items could be compared")
         if self._model is None and self.method != "ddsc":
-            raise ValueError(f"method={self.method!r} has no rule for new items; fit with method='ddsc'")
+            raise ValueError(f"method={self.method!r} cannot assign new items; fit with method='ddsc'")
         if self._model is None:
-            raise ValueError(f"metric={self.metric!r}: joined metrics have no rule for new items; fit with one metric")
+            raise ValueError(f"metric={self.metric!r}: joined metrics cannot assign new items; fit with one metric")
         return self._model.handle
 
     def _new_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:

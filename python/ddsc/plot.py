@@ -101,7 +101,7 @@ def _found(model: Any, labels: Any) -> Array:
 
 
 def _groups(found: Array) -> Tuple[Array, List[str]]:
-    """Return cluster numbers from 0 and cluster names. Items without a label have the number -1."""
+    """Return cluster numbers, starting at 0, and cluster names. Items without a label have the number -1."""
     names, numbers = np.unique(found, return_inverse=True)
     numbers = numbers.ravel()
     if names.dtype.kind in "iu":
@@ -218,7 +218,7 @@ def embedding(
 
 
 def _plane(rows: Array) -> Array:
-    """Project rows to their two directions of largest variance. NaN rows remain NaN."""
+    """Project rows onto their two directions of largest variance. NaN rows remain NaN."""
     kept = np.isfinite(rows).all(axis=1)
     plane, flat = np.full((len(rows), 2), np.nan), np.zeros((kept.sum(), 2))
     with Run(n_jobs=1) as run:

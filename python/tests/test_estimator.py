@@ -43,7 +43,7 @@ def test_joined_metrics(groups):
     np.testing.assert_allclose(model.affinity_matrix_.toarray(), np.mean(normal, axis=0), rtol=1e-12, atol=1e-300)
     for call in (lambda: model.predict(groups), lambda: model.transform(groups), lambda: model.assign(groups),
                  lambda: model.save("never.npz")):
-        with pytest.raises(ValueError, match="joined metrics have no rule for new items"):
+        with pytest.raises(ValueError, match="joined metrics cannot assign new items"):
             call()
     assert "w2+mmd" in model.report() and (pickle.loads(pickle.dumps(model)).labels_ == model.labels_).all()
 

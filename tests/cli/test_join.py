@@ -39,7 +39,7 @@ def test_no_model_is_said_before_and_after(ddsc, groups, tmp_path):
     done = ddsc("cluster", groups, "-k", "3", "--metric", "w2+mmd", "-o", tmp_path / "r")
     assert "model.npz will not be written" in " ".join(done.stderr.split())
     done = ddsc("assign", tmp_path / "r" / "model.npz", groups, code=3)
-    assert "joined metrics (w2+mmd), by baselines or by precomputed distances have no rule" in done.stderr
+    assert "joined metrics (w2+mmd), baselines or precomputed distances cannot assign" in done.stderr
 
 
 @pytest.mark.parametrize("words, told", [

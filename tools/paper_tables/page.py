@@ -174,7 +174,8 @@ def difference_section(found):
     for metric in METRICS:
         changes = [difference(found, name, metric) for name in SETS]
         rows.append([metric, *(MISSING if c is None else pair(*c, signed) for c in changes)])
-    return ["## The paper's algorithm minus the paper", "", *table(["metric", *(TITLE[n] for n in SETS)], rows),
+    return ["## Differences from the paper (`--paper` minus published values)", "",
+            *table(["metric", *(TITLE[n] for n in SETS)], rows),
             "The [notes](notes/paper-details.md) contain the tested causes of these differences, the sensitivity to "
             "each parameter, the effect of noise (appendix E), and measured time complexities.", ""]
 

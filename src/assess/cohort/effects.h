@@ -36,7 +36,8 @@ typedef struct effects_data {
     /* With covariates: effects_adjust_open replaces `value` with its residuals after the
      * covariates. */
     int64_t n_covariates;
-    double *covariate; /* n_covariates x n: numbers (ranks if the column is numeric), or 0 and 1 */
+    double *covariate; /* n_covariates x n: numeric values (ranks if the tested column is
+                        * numeric) or 0/1 indicators; means if the units are blocks */
     int64_t n_designs;
     effects_design *design;
     int32_t *design_of; /* m */

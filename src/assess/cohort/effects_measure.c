@@ -68,8 +68,8 @@ static effects_sum minus(effects_sum a, effects_sum b)
     return (effects_sum){a.n - b.n, a.sum - b.sum, a.square - b.square};
 }
 
-/* Values that are equal except for rounding errors have the variance 0. Otherwise, arrangements with
- * the same statistic would not count as ties. */
+/* Returns the sample variance, or exactly 0 if the values are equal except for rounding errors.
+ * Otherwise, arrangements with the same statistic would not count as ties. */
 static double variance(effects_sum s)
 {
     double sum = s.square - s.sum * s.sum / s.n, rounding = 2 * s.n * DBL_EPSILON * s.square;

@@ -354,7 +354,7 @@ static ddsc_status identity_take(ddsc_context *ctx, ddsc_identity *t,
     CHECK(ctx_check(ctx, t->set.n_numbers >= 0, "n_numbers", (double)t->set.n_numbers, "0 .."));
     if (n < 0 || k_old < 1 || k_new < 1 || !mul_ok(k_old, k_new, &cells) || cells > MOST_CELLS)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "identity: %lld items in %lld and %lld clusters are out of range",
+                        "identity: n = %lld, k_old = %lld and k_new = %lld are out of range",
                         (long long)n, (long long)k_old, (long long)k_new);
     return DDSC_OK;
 }

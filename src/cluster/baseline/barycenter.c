@@ -124,7 +124,7 @@ static ddsc_status check_item_weights(ddsc_context *ctx, const double *weight, i
     return DDSC_OK;
 }
 
-/* ---- starts: random items, the closest to a sample of all items first ---- */
+/* ---- starts: random items, sorted by mean cost to a sample of all items ---- */
 
 typedef struct start_trial {
     barycenter_search *s;

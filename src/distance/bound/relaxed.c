@@ -256,7 +256,7 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
     }
 }
 
-/* ---- costs other than squared distances, computed for a whole group and rounded down ---- */
+/* ---- costs other than squared distances, for all points of a range of items; rounded down ---- */
 
 static void relaxed_city_row(const bound_relaxed *b, const relaxed_scratch *s, int64_t u,
                              float *cost, int64_t slots)

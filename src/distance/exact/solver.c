@@ -22,7 +22,8 @@ static int64_t round_up(int64_t x, int64_t to)
 }
 
 /* Returns true if the potentials should be balanced. Balancing saves time except in small problems.
- * A parent level that only provides potentials does nothing else. */
+ * A parent level that provides only potentials is always balanced, because it performs no
+ * pivots. */
 static bool may_balance(const exact_solver *s)
 {
     return s->net.dense && (s->potentials_only || s->net.n * s->net.m >= NEAR_CELLS);

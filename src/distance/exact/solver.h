@@ -51,8 +51,9 @@ ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const do
 /* Computes a basis without a certificate. The basis is optimal unless max_pivots was reached. */
 ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                               const exact_costs *cost, int64_t max_pivots);
-/* Guesses the potentials of the sinks by solving the same problem between groups of points. If
- * there are few points, the guess is poor, and *guessed is false. */
+/* Sets the initial potentials of the sinks to s->start or, if it is NULL, to those of the same
+ * problem between groups of points. *guessed is false if only a rough estimate was possible, for
+ * example because there are few points. */
 ddsc_status start_multiscale(exact_solver *s, bool *guessed);
 /* Computes the plan, the potentials and both values from the basis tree with the original weights
  * and costs. */

@@ -4,9 +4,9 @@
  * nodes. The exhausted node becomes a child of the other node, and n + m - 1 steps create a
  * spanning tree with positive flows. The general rule is the cyclic row minimum: sources take
  * turns, and each serves the open sink with the smallest C_ij - g_j. For points on a line, sorted
- * sources serve sorted sinks in order, which is optimal for the convex costs used here, so only the
- * certificate is needed and no pivots. The cost is one row search per step, or O(n log n + m log m)
- * for points on a line. */
+ * sources serve sorted sinks in order, which is optimal for the convex costs used here, so no
+ * pivots are needed, only the certificate. The cost is one row search per step, or O(n log n +
+ * m log m) for points on a line. */
 #include <math.h>
 #include <string.h>
 

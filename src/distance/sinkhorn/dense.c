@@ -242,7 +242,7 @@ static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *r
 
 /* Solves the problem for an epsilon far above the cost. The potentials are then means of the cost,
  * f_i = sum_j b_j C_ij - c/2, where c is the overall mean, up to an error of (C / eps)^2. Scalings
- * are not used, because their rounding errors are multiplied by epsilon in the value. */
+ * are not used, because the value would contain their rounding errors multiplied by epsilon. */
 static void solve_product(sinkhorn_solver *z, double epsilon, dense_run *run)
 {
     dense_side *x = &z->s.row, *y = &z->s.column;

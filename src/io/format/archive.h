@@ -50,7 +50,7 @@ ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m);
 ddsc_status npz_add_items(npz_writer *z, const measures *m);
 ddsc_status npz_add_recipe(npz_writer *z, const measures_recipe *r);
 ddsc_status npz_add_words(npz_writer *z, const measures_words *words);
-/* Adds the word counts of the items, unless the set has none or their words are private. */
+/* Adds the word counts of the items. Does nothing if the set has none, as in a private set. */
 ddsc_status npz_add_counts(npz_writer *z, const measures *m);
 /* Adds texts as fixed-width Unicode, or as bytes if any text is not UTF-8. */
 typedef const char *(*npz_string_fn)(const void *arg, int64_t i);

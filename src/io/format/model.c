@@ -306,8 +306,8 @@ done:
     return status;
 }
 
-/* If the folder contains a result without a model, fails and explains that some clusterings have no
- * rule for new items. */
+/* If the folder contains a result without a model, fails with a message that some clusterings
+ * cannot assign new items. */
 static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
 {
     char result[PATH_MAX];
@@ -318,8 +318,8 @@ static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
         return DDSC_OK;
     return ctx_fail(
         ctx, DDSC_ERROR_INPUT,
-        "%s: this result has no model, because clusterings by joined metrics (w2+mmd), by "
-        "baselines or by precomputed distances have no rule for new items; cluster with a single "
+        "%s: this result has no model, because clusterings with joined metrics (w2+mmd), "
+        "baselines or precomputed distances cannot assign new items; cluster with a single "
         "metric",
         path);
 }

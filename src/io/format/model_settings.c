@@ -57,7 +57,7 @@ static const field run_fields[] = {
     {"next_id", FIELD_COUNT, AT(run.next_id), NULL},
 };
 
-/* Settings as they were requested. Models of earlier versions do not have the array that contains
+/* Settings as they were requested. Models of earlier versions lack the array that contains
  * them. */
 static const field rule_fields[] = {
     {"tau", FIELD_COUNT, AT(rules.tau), NULL},

@@ -70,7 +70,8 @@ static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *mo
     return DDSC_OK;
 }
 
-/* Creates rows from the LOT embedding. In few dimensions, projections are appended. */
+/* Creates rows from the LOT embedding. If the dimension is at most
+ * PROJECTION_DIM, projections of the items are appended. */
 static ddsc_status from_transport(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;

@@ -65,9 +65,9 @@ static ddsc_status count_pairs(ranking *r, const pair_lists *l)
     return DDSC_OK;
 }
 
-/* Groups the pairs by their larger item. Pairs that are on both lists occur twice. On return,
- * entries offset[j] .. offset[j + 1] are the smaller items in the pairs of item j, counted from the
- * first item of the strip. */
+/* Groups the pairs (i, j), i < j, by j. Pairs that are on both lists occur twice. On return,
+ * entries offset[j] .. offset[j + 1] are the items i in the pairs of item j, where j is counted
+ * from the first item of the strip. */
 static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
 {
     int64_t first = r->first, end = first + l->n, *at;
@@ -99,7 +99,7 @@ static ddsc_status rank_pair(ranking *r, int64_t i, int64_t j, int worker)
     return status < 0 ? status : DDSC_OK;
 }
 
-/* Computes the pairs of item j with all smaller items. */
+/* Computes the pairs (i, j) for all i < j. */
 static ddsc_status rank_all(ranking *r, int64_t j, int worker)
 {
     for (int64_t i = 0; i < j; i++)
@@ -107,7 +107,7 @@ static ddsc_status rank_all(ranking *r, int64_t j, int worker)
     return DDSC_OK;
 }
 
-/* Computes the pairs of item j with the items on its list, and with the smaller items that are
+/* Computes the pairs of item j with the items on its list, and with the items i < j that are
  * compared with all others. */
 static ddsc_status rank_one(ranking *r, int64_t j, int worker)
 {
