@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures how good the K chosen by `-k auto` is if classes differ in size.
+"""Measures the quality of the K chosen by `-k auto` if classes differ in size.
 
     bench/choice.py [--before PROGRAM] [--metrics w2,mmd,lot] [--sets corel,ng6] [--seeds 1,2]
 

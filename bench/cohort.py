@@ -5,12 +5,12 @@ h5ad, and runs the program on it.
     bench/cohort.py [--full] [--jobs info,mmd,lot,compress,plan] [--threads 2] [--features 1024] [--points 32]
                     [--keep FOLDER] [--build DIR]
 
-Default: a tenth of the donors and cells; `--full` has the full size. Each job is a whole run, from the h5ad file to the
-report. The table lists CPU seconds, wall seconds, peak resident memory, and this memory divided by the size of the
-selected matrix in float64. `error` is the error that the program reports on sampled pairs: the median and the 90%
-quantile. The job `plan` runs `--dry-run` for w2, which prints the expected time. After each job, the accuracy printed
-by the program is shown. The exit code is 1 if a job of the full size exceeds its limit of CPU seconds, or 3 times the
-memory of the matrix.
+By default, the cohort has a tenth of the donors and cells; `--full` selects the full size. Each job is a whole run,
+from the h5ad file to the report. The table lists CPU seconds, wall seconds, peak resident memory, and this memory
+divided by the size of the selected matrix in float64. `error` is the error that the program reports on sampled pairs:
+the median and the 90% quantile. The job `plan` runs `--dry-run` for w2, which prints the expected time. After each
+job, the accuracy printed by the program is shown. The exit code is 1 if a job of the full size exceeds its limit of
+CPU seconds, or 3 times the memory of the matrix.
 
 The cells are synthetic and belong to 24 states. The shares of the states (log-normal, shifted by age and by a
 condition) and their centers differ between donors. The spread decreases from axis to axis, as for principal components.

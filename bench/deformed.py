@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes digits, deformed by small seeded shifts, rotations and shears, to one IDX file of images:
+"""Writes digits, deformed by small seeded shifts, rotations and shears, to one IDX file:
 
     python3 bench/deformed.py N out.idx images.idx [images.idx ...]
 

@@ -4,8 +4,9 @@
     bench/eigen.py [--build build] [--data DIR] [--items 20000] [--pairs 11,30] [--rounds 7]
 
 tests/mpi/eigen.c runs both alternately on one matrix and prints the medians of their CPU seconds. The times of ddsc
-include the proof that no eigenvalue was missed; those of SLEPc do not. Both use the OpenBLAS kernels that `ddsc` would
-choose. The exit code is 1 if the eigenvalues differ. This benchmark requires MPI and SLEPc (./run setup-mpi)."""
+include the proof that no eigenvalue was missed; those of SLEPc do not. ddsc and SLEPc use the same OpenBLAS kernels,
+which are those that `ddsc` would choose. The exit code is 1 if the eigenvalues differ. This benchmark requires MPI
+and SLEPc (./run setup-mpi)."""
 import argparse
 import os
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares exact transport with POT, one thread each, in one run, with every result checked.
+"""Compares exact transport with POT in one run, with one thread each, and checks every result.
 
     bench/exact.py [--quick] [--parts solver,pairs,graph,growth] [--sets mnist,fashion-mnist,bbc,bbcsport,reuters5]
                    [--metric w2|w1] [--tau 5,10,20] [--n 1000] [--pot-pairs 200] [--verify 100] [--build DIR] [--data DIR]

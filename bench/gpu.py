@@ -8,9 +8,9 @@ Results are checked. On a machine with a GPU:
 Rows are the pixels of IDX files of images, or random. --times adds T - 1 shifted, noisy copies of each image, and
 --rows sets the number of rows (--rows 1000000 --columns 784 is the job with a million items). Fractions of the roofline
 are relative to peaks measured with PyTorch in the same run: a product of 8192 x 8192 and a copy of 4 GB. The number of
-operations is 2 N^2 columns. The number of bytes counts each row once for each strip of rows, plus the lists. "Alone" is
-the time of the products without selection: only the first 512 rows can enter a list, because the start values of all
-others are infinite. PyTorch uses TF32 when the device uses FP16; both round in the same way.
+operations is 2 N^2 columns. The number of bytes counts each row once for each block of rows, plus the candidate
+lists. "Alone" is the time of the products without selection: only the first 512 rows can enter a list, because the
+start values of all others are infinite. PyTorch uses TF32 when the device uses FP16; both round in the same way.
 
 With --program, the mmd graph of the files is computed on the device and, for up to 300,000 images, on the CPU, from
 file to file, and the bytes are compared. Sinkhorn values of all pairs of 1,000 images on the device are compared with

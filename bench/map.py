@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures the quality and cost of the map of a report: the fraction of each item's 15 nearest neighbors in the
-graph that are among its 15 nearest on the map, and the seconds of the stage.
+"""Measures the quality and cost of a report's map: the fraction of each item's 15 nearest neighbors in the graph that
+are among its 15 nearest on the map, and the seconds of the stage.
 
     bench/map.py --program build/ddsc [--before OLD/ddsc] [--sizes 1000,5000,10000] [--metrics mmd,lot]
 

@@ -70,7 +70,7 @@ class Rank:
         self.note(f"nearest {self.copies} of {self.ranks:,} cells (NumPy)", seconds, peak, self.copies * rows.nbytes, 1)
 
     def neighbors(self, embedding):
-        """Search neighbors in the cell. The time needed to embed the items again is subtracted. Return the recall."""
+        """Search neighbors in the cell. The time of embedding the items again is subtracted. Return the recall."""
         n = self.copies * self.own
         seconds, peak, out = self.ddsc("neighbors", self.draw("cell", n, 2), "--metric", "lot", "--neighbors", "approximate",
                                        "--tau", TAU, "--json", "-o", self.folder / "graph.mtx")

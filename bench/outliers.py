@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures outlier detection on clean sets, where every marked item is an error, and on sets with planted outliers.
+"""Measures outlier detection on clean sets, in which every marked item is an error, and on sets with planted outliers.
 
     bench/outliers.py [--metrics mmd,w2,lot]
 

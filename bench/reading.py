@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Measures the cost of reading: CPU seconds of `ddsc info` for the 70,000 images of MNIST, and of a peer in the same run.
+"""Measures the cost of reading: CPU seconds of `ddsc info` for the 70,000 images of MNIST, and of other programs in
+the same run.
 
     bench/reading.py [--ddsc PROGRAM] [--before PROGRAM] [--data DIR] [--rounds N]
 
-Peers are another build of the program (`--before`, for example a version in which sets had no names) and always
-Python, which decompresses and finds the nonzero pixels. The table shows the minimum over alternating rounds. The exit
-code is 1 if the numbers of items or points differ from those of numpy.
+The other programs are another build of the program (`--before`, for example a version in which sets had no names) and
+always Python, which decompresses and finds the nonzero pixels. The table shows the minimum over alternating rounds.
+The exit code is 1 if the numbers of items or points differ from those of numpy.
 """
 import argparse
 import gzip

@@ -3,7 +3,7 @@
  *   bench_rows GRAPH.mtx ITEMS [ROWS [THREADS]]
  *
  * For ROWS items, evenly spaced among the items with lists in the file, computes every distance
- * without bounds or lists. The distances in the list must agree, and no other item may be nearer
+ * without bounds or lists. The distances in the list must agree, and no other item may be closer
  * than the last one in the list. Prints one line per item and exits with 1 if a check fails.
  * GRAPH.mtx may be a part of the output of `ddsc neighbors`. */
 #include <math.h>

@@ -9,8 +9,8 @@ A set is a table with the columns `label` and `text` (default: every file in DIR
 cluster` run on one thread with the true K, or with K clusters, and defaults otherwise. Options after `--` are passed to
 `ddsc cluster`. `--limit` draws N documents from each set. `--grow` draws N documents with repetition from each set and
 replaces one word in five with a random word of the set. `--topics` generates a set of K topics instead of using the
-default sets: 40 documents per topic, each with 4 to 8 words of its topic and 2 words of any topic. The peers get the
-same documents and the same K:
+default sets: 40 documents per topic, each with 4 to 8 words of its topic and 2 words of any topic. The other methods
+receive the same documents and the same K:
 - lsa: 100 singular vectors of log(1 + count) x idf with rows of length 1, k-means with 10 starts (scikit-learn)
 - nmf: factors of that matrix with rows of length 1; the cluster of a document is its largest factor (scikit-learn)
 - bertopic: BERTopic with the sentence-transformers model in --model and k-means instead of HDBSCAN, so that it

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares entropic transport with POT's ot.sinkhorn in one run, one thread each, with results checked.
+"""Compares entropic transport with POT's ot.sinkhorn in one run, with one thread each, and checks the results.
 
     bench/sinkhorn.py [--quick] [--parts pairs,sets] [--build DIR] [--data DIR] [--only NAME]
                       [--sets mnist,bbcsport,bbc,histograms] [--n 1000] [--epsilon 5] [--pot-pairs 60]
@@ -98,8 +98,8 @@ def run_pairs(args):
 
 
 def pot_pair(data, i, j, epsilon, matrix):
-    """Return the seconds of POT at a tolerance of 1e-6, and the difference between our value and that of POT's plan at
-    1e-10 (NaN: POT did not reach it)."""
+    """Return the CPU seconds that POT takes at a tolerance of 1e-6, and the relative difference between our value and
+    that of POT's plan at 1e-10 (NaN if POT does not converge)."""
     (a, x), (b, y) = data[i], data[j]
     a, b, cost = a / a.sum(), b / b.sum(), squared_distances(x, y)
     with warnings.catch_warnings():

@@ -74,7 +74,7 @@ for _ in $(seq 60); do
     [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] && break
     sleep 0.5
 done
-# Open MPI ignores the loopback interface unless it is named.
+# Open MPI ignores the loopback interface unless it is specified.
 export OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl=tcp,self,vader OMPI_MCA_pml=ob1
 "$@" && code=0 || code=$?
 [ "$code" = 0 ] || tail -n 5 "$scratch"/*.log >&2

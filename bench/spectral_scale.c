@@ -1,5 +1,5 @@
-/* Times eigenvectors and k-means on a synthetic neighbor graph: N items in K clusters, each of
- * which is on a line, with tau neighbors nearby and a few anywhere.
+/* Times eigenvectors and k-means on a synthetic neighbor graph: N items in K clusters. The
+ * items of a cluster are on a line; each has tau neighbors, most of them nearby.
  *
  *   bench_spectral_scale N [K [tau [threads [parts [device]]]]]
  *

@@ -6,8 +6,8 @@
 Each set (1,000 digits, corel, AG News titles with fitted words) is clustered at the true K with every seed. The table
 shows the mean, the smallest and the largest AMI, their difference, the smallest ARI between the labels of two seeds,
 and the mean of `starts_agree`. --before runs another program on the same files. Runs that are already in --out are
-skipped. The exit code is 1 if the difference between the largest and the smallest AMI of a set exceeds 0.005 and half
-of that of the other program. Each run takes 20 CPU seconds for AG News, and 2 for the other sets.
+skipped. The exit code is 1 if the difference between the largest and the smallest AMI of a set exceeds both 0.005 and
+half the difference of the other program. Each run takes 20 CPU seconds for AG News, and 2 for the other sets.
 """
 import argparse
 import json

@@ -6,10 +6,10 @@
 
 A result without the classes of `--new` is computed first. Its K is the number of its classes. Then batches arrive, which
 contain items of all classes. `--new none` is a stream of the same classes, in which every announcement is false. An
-announcement is right if most items of the new cluster are of a new class that has not been announced yet. Each
+announcement is correct if most items of the new cluster are of a new class that has not been announced yet. Each
 stream has its own seed, which selects the items. Prints for each stream the number of items of a class when it was
-announced, false announcements, and the numbers of old clusters that are not used any more. `--table` writes the
-values of all candidates as JSON lines.
+announced, the number of false announcements, and the numbers of old clusters that are not used any more. `--table`
+writes the values of all candidates as JSON lines.
 """
 import argparse
 import collections

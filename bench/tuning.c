@@ -2,7 +2,7 @@
  *
  *   bench_tuning [quick]
  *
- * Prints lines "question|x|path|seconds", from which bench/tuning.py makes tables. The results of
+ * Prints lines "question|x|path|seconds", which bench/tuning.py formats as tables. The results of
  * both paths are compared. */
 #include <math.h>
 #include <stdio.h>

@@ -3,14 +3,15 @@
 
     bench/update.py [--ddsc PROGRAM] [--data DIR] [--old 1800] [--new 200] [--single 10] [--gone 40]
                     [--metrics w2,sinkhorn,mmd,lot]
-    bench/update.py --index [--old 10000] [--single 1000] [--gone 200] [--checks 10] [--hubs on] [--metrics w2]
+    bench/update.py --index [--old 10000] [--single 1000] [--gone 200] [--checks N] [--hubs on] [--metrics w2]
 
 A random set of MNIST digits is divided into old and new items. `full` is the CPU time of the graph (distances, bounds
 and solves) in a run over all items with --like. `batch` adds all new items at once, `insert` adds one item at a time
 (median), and `remove` removes items at once. Percentages are relative to `full`. `other` is the CPU time of all other
 stages of the batch update. The exit code is 1 if a graph differs from that of a run over the same items.
 
-With --index, single items are inserted and removed in one process that keeps the metric open (bench/updates.c).
+With --index, single items are inserted and removed in one process that keeps the metric open (bench/updates.c). The
+graph is compared with that of a run over the same items at N random moments (default: 10) and at the end.
 """
 import argparse
 import json
@@ -91,7 +92,7 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--index", action="store_true")
     parser.add_argument("--hubs", default="off", choices=("off", "on"))
-    parser.add_argument("--checks", type=int, default=2)
+    parser.add_argument("--checks", type=int, default=10)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "source.npz")

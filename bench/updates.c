@@ -1,4 +1,4 @@
-/* Times inserts and removals in an index, and checks that its graph has the bytes of a rebuild.
+/* Times inserts and removals in an index, and checks that its graph is byte-identical to a rebuilt one.
  *
  *   bench_updates ITEMS METRIC HUBS N_INSERTS N_REMOVALS N_CHECKS [TAU]
  *

@@ -6,22 +6,26 @@
     bench/verdict.py --real [--before PROGRAM] [--out real.jsonl]
     bench/verdict.py --spread [--out spread.jsonl]
 
-Every run is one random set, one metric and one K. The law, the number of the run and the seed determine a set: 20 to
-800 items of 8 to 24 points in 1, 2, 10 or 50 dimensions, K from 2 to 10 or auto, metric w2, mmd or lot. Runs that are
-already in --out are skipped, so the command can be repeated, divided by --law and --runs, or interrupted.
+Every run is one random set, one metric and one K. A set is determined by its distribution (--law), the number of the
+run and the seed. It has 20 to 800 items of 8 to 24 points in 1, 2, 10 or 50 dimensions; K is from 2 to 10 or auto, and
+the metric w2, mmd or lot. Runs that are already in --out are skipped, so the command can be repeated, divided by --law
+and --runs, or interrupted.
 
-Laws without clusters: one (one distribution for all items), continuum (line, square, ball, ring), gradient (of spread
+Distributions without clusters: one (the same for all items), continuum (line, square, ball, ring), gradient (of spread
 or shape), tails (Cauchy line and plane, exponential and lognormal plane), thin (points or small clouds on a line with
-uniform, normal, Cauchy or lognormal positions) and u (clouds along a line, denser at both ends). The laws with clusters
-are far (two distant clusters), small (one cluster has a tenth of the items), line (a line and a cluster), five2, five3,
-five5 (five clusters at distances of 2, 3 and 5 standard deviations), and spread (two clusters of different spread).
+uniform, normal, Cauchy or lognormal positions) and u (clouds along a line, denser at both ends). Distributions with
+clusters: far (two distant clusters), small (one cluster has a tenth of the items), line (a line and a cluster), five2,
+five3, five5 (five clusters at distances of 2, 3 and 5 standard deviations), and spread (two clusters of different
+spread).
 
-The exit code is 1 if, without clusters, more than 0.5% of the runs (2% of any law) are separate or partly separate,
-or more than 1% reproducible; or if less than 85% of the clusters found (AMI >= 0.9) are separate, partly separate
-or reproducible, or any of these sets is called one cloud. --real prints level, AMI and `starts_agree` of the
-real sets of bench/defaults.py (whole sets, 1,000 images) at the true K, and the rank correlation of level and AMI. --spread prints the AMI of
-two clusters of different spread (60, 200 and 800 items in 10 and 50 dimensions; w2, lot, sinkhorn); the exit code is 1
-if a mean is below 0.95. 150 runs of one law take about 50 CPU seconds, --real 150, --spread 60.
+The exit code is 1 if, without clusters, more than 0.5% of the runs (2% for any distribution) are separate or partly
+separate, or more than 1% are reproducible; or if fewer than 85% of the runs that find the clusters (AMI >= 0.9) are
+separate, partly separate or reproducible, or any of these runs is called one cloud.
+
+--real prints level, AMI and `starts_agree` of the real sets of bench/defaults.py (whole sets, 1,000 images) at the true
+K, and the rank correlation of level and AMI. --spread prints the AMI of two clusters of different spread (60, 200 and
+800 items in 10 and 50 dimensions; w2, lot, sinkhorn); the exit code is 1 if a mean is below 0.95. 150 runs of one
+distribution take about 50 CPU seconds, --real 150, --spread 60.
 """
 import argparse
 import collections
@@ -222,7 +226,7 @@ def append(args, row):
 
 
 def spread(args):
-    """Return True if clusters of different spread are missed."""
+    """Return True if the mean AMI of any setting with clusters of different spread is below 0.95."""
     rows, bad = read_runs(args.out), False
     known = {(r["n"], r["d"], r["metric"], r["run"]) for r in rows}
     jobs = [(n, d, m, run) for n in (60, 200, 800) for d in (10, 50) for m in ("w2", "lot", "sinkhorn") for run in range(3)]
@@ -287,8 +291,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--ddsc", default=f"{common.BUILD}/ddsc")
     parser.add_argument("--data", default=common.DATA)
-    parser.add_argument("--law", help="comma-separated; default: all")
-    parser.add_argument("--runs", default="0:150", help="FIRST:END, of every law")
+    parser.add_argument("--law", help="names of distributions, comma-separated; default: all")
+    parser.add_argument("--runs", default="0:150", help="FIRST:END, for every distribution")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", help="file to which runs are appended, and whose runs are skipped")
     parser.add_argument("--jobs", type=int, default=2)
@@ -297,7 +301,7 @@ def main():
     parser.add_argument("--spread", action="store_true", help="clusters that differ by spread: AMI of w2, lot and sinkhorn")
     parser.add_argument("--before", help="--real: another program, on the same files")
     parser.add_argument("--words", default="general", help=argparse.SUPPRESS)
-    parser.add_argument("--quick", action="store_true", help="five runs of every law")
+    parser.add_argument("--quick", action="store_true", help="five runs of every distribution")
     args = parser.parse_args()
     if args.real:
         return int(os.path.isdir(args.data) and real(args))

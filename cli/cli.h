@@ -37,13 +37,13 @@ typedef enum cli_progress {
     PROGRESS_NONE
 } cli_progress;
 
-/* The options of all verbs. A verb reads only those in its groups. */
+/* The options of all verbs. A verb reads only the options in its groups. */
 enum { MAX_META = 16 };
 
 typedef struct cli_options {
     /* input */
     ddsc_read_settings read;
-    const char *meta[MAX_META]; /* tables about items */
+    const char *meta[MAX_META]; /* metadata tables */
     int n_meta;
     const char *truth, *block;
     int64_t phase, phases;    /* 0: all phases; 0: inferred */
@@ -59,7 +59,7 @@ typedef struct cli_options {
     double read_timeout; /* seconds */
     /* method */
     int method;                    /* cli_method */
-    ddsc_cluster_settings cluster; /* points to the next two */
+    ddsc_cluster_settings cluster; /* points to the next two fields */
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
     int hubs;                      /* ddsc_hubs */
@@ -87,7 +87,7 @@ typedef struct cli_options {
     int pairwise, separately;
     int plots;        /* picture_format + 1, or 0 for no pictures */
     const char *page; /* diff: a page to write, or NULL */
-    const char *over; /* column about items whose periods are compared, or NULL */
+    const char *over; /* metadata column whose periods are compared, or NULL */
     /* run */
     int64_t seed, threads, memory;
     int quiet, verbose, progress;
@@ -156,7 +156,8 @@ struct cli_team {
     ddsc_team ranks;
     int threads; /* default number of threads of this rank */
     /* Synchronizes the ranks. Every rank calls this function once with its exit code. If all codes
-     * are equal, it returns this code. Otherwise, it prints a message and all ranks exit. */
+     * are equal, the function returns this code. Otherwise, it prints a message and all ranks
+     * exit. */
     int (*meet)(const cli_team *team, int code);
 };
 
@@ -176,7 +177,7 @@ typedef struct plan_line {
 typedef struct cli_settings {
     ddsc_read_settings read;
     ddsc_transform_settings transform;
-    ddsc_cluster_settings cluster; /* points to the next two */
+    ddsc_cluster_settings cluster; /* points to the next two fields */
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
 } cli_settings;
@@ -204,7 +205,7 @@ void session_close(session *s);
 bool session_alone(session *s, int *code);
 /* Records a positive status, or reports a negative one. Returns true if the run can continue. */
 bool session_ok(session *s, ddsc_status status, int *code);
-/* Like session_ok, but error messages name the given file. */
+/* Does the same as session_ok, but error messages name `file`. */
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 /* Returns EXIT_NOT_CONVERGED if a call did not converge, and otherwise EXIT_GOOD. */
 int session_exit(const session *s);
@@ -217,7 +218,7 @@ void session_say_interrupted(const session *s);
 /* If --resume is given, makes the context store computed pairs. Call this function before the main
  * computation of a verb. */
 bool session_resume(session *s, int *code);
-/* Describes the available GPU, or why there is none. */
+/* Describes the available GPU, or states why none is available. */
 typedef struct device_words {
     bool there;
     char about[200];
@@ -261,16 +262,6 @@ void choose_kernels(char **argv);
 
 /* ---- input: reads, labels, subsamples and compresses items; the same for all verbs ---- */
 
-/* The merging of points by --compress, and its accuracy on the pairs of a few items. */
-typedef struct cli_merging {
-    int64_t points; /* maximum number of points of an item; 0: nothing was merged */
-    ddsc_compress_report report;
-    int64_t n_items, n_pairs, n_near; /* 0 if the accuracy was not measured */
-    /* relative change of D: median and 95% quantile; fraction of the n_near nearest neighbors that
-     * are the same */
-    double error_median, error_95, kept;
-} cli_merging;
-
 typedef struct cli_input {
     ddsc_context *ctx;
     ddsc_measures *measures;
@@ -278,9 +269,9 @@ typedef struct cli_input {
     /* Set only on the rank that reads the input; used in the report. truth_name is the source of
      * the labels: "the input", the name of a file, or NULL if there are no labels. */
     const char *truth_name;
-    cli_merging merging;      /* result of --compress */
-    ddsc_measures *reference; /* LOT reference, or NULL */
-    double *cost;             /* cost matrix, or NULL */
+    ddsc_compress_report merging; /* result of --compress */
+    ddsc_measures *reference;     /* LOT reference, or NULL */
+    double *cost;                 /* cost matrix, or NULL */
     double seconds;
 } cli_input;
 
@@ -293,7 +284,7 @@ ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first,
                             const char *id_columns);
 ddsc_status input_keep_numbers(session *s, ddsc_measures **measures);
 /* Implements --compress. Sets *copy to NULL if no points are merged. */
-ddsc_status input_compress(session *s, cli_merging *m, ddsc_measures **copy,
+ddsc_status input_compress(session *s, ddsc_compress_report *m, ddsc_measures **copy,
                            const ddsc_measures *set);
 void input_close(cli_input *in);
 /* Reads the labels of a truth file, which must contain exactly n labels. The caller frees them
@@ -309,8 +300,8 @@ void input_warn_unused(const session *s);
 /* Checks that the file can be written, and that it does not exist unless --force is given. Call
  * this function before the main computation. */
 bool output_check_file(session *s, const char *path, int *code);
-/* Checks the file of -o, which must be given if it is required, and that --json does not use the
- * same stream. */
+/* Checks that -o is given if it is required, that its file can be written, and that --json does not
+ * use the same stream. */
 bool output_check(session *s, bool required, int *code);
 bool output_check_dir(session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);

@@ -227,7 +227,8 @@ static bool open_all(assign_result *r, int *code)
     const char *batch = ddsc_measures_get_batch(r->view.measures, 0),
                *asked = s->opt.transform.batch;
     s->set.read.item_columns =
-        batch; /* the model maps the batches of new items, as it did for its own items */
+        batch; /* the model maps the batches of new items in the same way as those of the old
+                * items */
     if (batch && asked && strcmp(batch, asked) == 0)
         s->set.transform.batch = NULL;
     s->first_input = 1;
@@ -271,14 +272,14 @@ const cli_verb verb_assign = {
     .operands = "MODEL INPUT... [-o LABELS.csv]",
     .min_operands = 2,
     .max_operands = -1,
-    .summary = "label new items using an earlier cluster result",
+    .summary = "assign new items to the clusters of an earlier result",
     .description =
         "Assigns the items of INPUT to the clusters of MODEL, the model.npz of a `ddsc cluster -o "
-        "DIR` run. Each new item is compared exactly with the old items, using the metric of that "
-        "run. The eigenvectors are extended to the new item, and the nearest center determines its "
-        "label. confidence is 0 half-way between two clusters and 1 at a center. far is 1 if the "
-        "distance from the item to its 7th nearest old item is larger than the same distance of "
-        "99% of the old items.",
+        "DIR` run. Each new item is compared with the old items using the metric of that run. The "
+        "eigenvectors are extended to the new item, and the nearest center determines its label. "
+        "confidence is 0 half-way between two clusters and 1 at a center. far is 1 if the distance "
+        "from the item to its 7th nearest old item is larger than this distance is for 99% of the "
+        "old items.",
     .groups = groups,
     .examples =
         "ddsc assign result/model.npz new.npz\tid, label, confidence, far as csv\n"

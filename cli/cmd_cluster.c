@@ -29,7 +29,7 @@ typedef struct cluster_result {
     ddsc_d2 *d2;
     ddsc_stability *stability;
     int32_t *truth;    /* classes of the items of a distance matrix */
-    setting_list more; /* must live longer than the report, as must origin */
+    setting_list more; /* must outlive the report, like origin */
     ddsc_report_origin origin;
     ddsc_report *report;
     ddsc_report_view view;
@@ -43,7 +43,7 @@ static bool run_ddsc(cluster_result *r, int *code)
            session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->set.cluster),
                       code) &&
            session_ok(s, ddsc_context_set_resume(s->ctx, NULL, NULL),
-                      code); /* later calls use other items */
+                      code); /* later calls use different items */
 }
 
 static bool run_graph(cluster_result *r, int *code)
@@ -210,8 +210,7 @@ static setting_list more_settings(const cluster_result *r)
 static ddsc_report_origin origin_of(const cluster_result *r, const setting_list *more)
 {
     const cli_options *o = &r->s->opt;
-    ddsc_report_origin origin;
-    ddsc_report_origin_init(&origin);
+    ddsc_report_origin origin = json_origin(&r->in);
     origin.method = choice_name(choices_method, o->method);
     origin.command = o->command;
     origin.inputs = o->operand;
@@ -221,8 +220,6 @@ static ddsc_report_origin origin_of(const cluster_result *r, const setting_list 
         origin.truth_name = "...";
     origin.settings = more->at;
     origin.n_settings = more->n;
-    origin.compress = r->in.merging.points > 0 ? &r->in.merging.report : NULL;
-    origin.compress_points = r->in.merging.points;
     return origin;
 }
 
@@ -356,7 +353,7 @@ static bool check_dir(session *s, int *code)
            output_check_dir(s, dir, names, false, code);
 }
 
-/* Returns the reason why --cost has no effect, or NULL if it has one. */
+/* Returns the reason why --cost has no effect, or NULL if --cost is used. */
 static const char *cost_refused(const cli_options *o)
 {
     if (o->precomputed)
@@ -377,8 +374,9 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(s->verb, "--%s cannot be combined with --like, which determines it",
                               like_refused(o));
     else if (o->like && o->k_given && o->cluster.k_min == 0)
-        *code = message_usage(s->verb, "-k auto cannot be combined with --like; remove -k to use "
-                                       "the K of that result, or specify a range such as -k 2:15");
+        *code =
+            message_usage(s->verb, "-k auto cannot be combined with --like; remove -k to use the K "
+                                   "of the earlier result, or specify a range such as -k 2:15");
     else if (o->method != METHOD_DDSC && o->method != METHOD_SC &&
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code =
@@ -442,8 +440,8 @@ static int run(session *s)
         return estimate_dry_run(s);
     if (s->opt.cluster.joined && !output_is_stdout(s->opt.output))
         message_note(s, "note: ",
-                     "joined metrics have no rule for new items, so no model.npz for ddsc assign "
-                     "will be written; use a single metric if you need it");
+                     "model.npz will not be written, because new items cannot be assigned with "
+                     "joined metrics; use a single metric if you need 'ddsc assign'");
     if (like_open(s, s->opt.like, &code) && compute(&r, &code) && session_alone(s, &code) &&
         read_truth(&r, &code) && make_report(&r, &code)) {
         if (session_interrupted()) {

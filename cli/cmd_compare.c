@@ -197,10 +197,10 @@ const cli_verb verb_compare = {
         "stability is the agreement with the clusters of random subsamples, each "
         "with four fifths of the items. modularity measures how well the clusters fit the average "
         "graph of all metrics. agreement is the agreement with the clusters of the other metrics. "
-        "Recommends the metric with the most stable clusters. The size of the lead does not show "
-        "how much better this metric is. A metric with unconfirmed clusters is not recommended if "
-        "another metric finds separate ones. docs/metrics.md reports how often the recommended "
-        "metric was the best one.",
+        "Recommends the metric with the most stable clusters. The size of its lead does not show "
+        "how much better it is. A metric with unconfirmed clusters is not recommended if another "
+        "metric finds separate ones. docs/metrics.md reports how often the recommended metric was "
+        "the best one.",
     .groups = groups,
     .examples =
         "ddsc compare clouds.npz -k 5\tall metrics, five clusters\n"

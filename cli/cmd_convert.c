@@ -5,14 +5,19 @@
 #include "options.h"
 #include "json.h"
 
-static json_t *summary_json(const cli_input *in)
+static json_t *summary_json(const session *s, const cli_input *in)
 {
-    json_t *root = json_object();
+    const ddsc_pair_stats none = {.struct_size = sizeof none};
+    ddsc_report_source from = json_source(s, &none);
+    ddsc_report_origin origin = json_origin(in);
+    from.origin = &origin;
+    json_t *root = json_object(), *told = json_run(s, &from);
     json_put_count(root, "n", in->view.n_rows);
     json_put_count(root, "items", in->view.n_items);
     json_put_count(root, "dim", in->view.dim);
     json_put_count(root, "entries", in->view.n_entries);
-    json_put_merging(root, &in->merging);
+    json_take(root, told, "compress");
+    json_decref(told);
     return root;
 }
 
@@ -28,13 +33,13 @@ static void summary(const session *s, const cli_input *in)
         text_add(&t, in->view.n_rows - in->view.n_items == 1 ? " item" : " items");
         text_add(&t, " without mass dropped\n");
     }
-    if (in->merging.points > 0) {
+    if (in->merging.n_points > 0) {
         text_add(&t, "supports merged from ");
-        text_add_count(&t, in->merging.report.n_before);
+        text_add_count(&t, in->merging.n_before);
         text_add(&t, " to ");
-        text_add_count(&t, in->merging.report.n_after);
-        text_addf(&t, " points: W2 error mean %.6g, max %.6g\n", in->merging.report.mean_w2,
-                  in->merging.report.max_w2);
+        text_add_count(&t, in->merging.n_after);
+        text_addf(&t, " points: W2 error mean %.6g, max %.6g\n", in->merging.mean_w2,
+                  in->merging.max_w2);
     }
     output_summary(s, &t);
     text_free(&t);
@@ -52,7 +57,7 @@ static int run(session *s)
                    &code)) {
         code = session_exit(s);
         if (o->json)
-            json_print(s, summary_json(&in), &code);
+            json_print(s, summary_json(s, &in), &code);
         summary(s, &in);
     }
     input_close(&in);
@@ -81,7 +86,7 @@ const cli_verb verb_convert = {
     .summary = "convert between formats, optionally merging supports",
     .description = "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, h5ad, images, point "
                    "clouds; optionally compressed with gzip or zstd), which is detected by "
-                   "content. If INPUT is a folder, reads its files, and subfolders are classes. "
+                   "content. If INPUT is a folder, reads all files in it; subfolders are classes. "
                    "Writes npz, csv, tsv or d2, depending on the ending of OUTPUT. Weights are "
                    "normalized, equal points are merged, and points with weight zero are dropped.",
     .groups = groups,

@@ -262,10 +262,10 @@ const cli_verb verb_demo = {
     .max_operands = 0,
     .summary = "run the built-in example: squares and circles",
     .description = "Clusters 20 squares and 20 circles of 40 points with all four metrics and four "
-                   "baselines, prints the scores of each, and writes a report and a picture to DIR "
+                   "baselines, prints the scores of each, and writes a report and a figure to DIR "
                    "(default: ddsc-demo, which is overwritten).",
     .groups = groups,
-    .examples = "ddsc demo\ttable, report and picture\n"
+    .examples = "ddsc demo\ttable, report and figure\n"
                 "ddsc demo --json -o shapes\tmachine-readable; results in shapes/\n",
     .run = run,
 };

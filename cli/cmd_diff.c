@@ -101,15 +101,14 @@ const cli_verb verb_diff = {
     .max_operands = 2,
     .summary = "report the changes between two results",
     .description =
-        "Compares two folders written by `ddsc cluster -o DIR`: two metrics, two K, two versions "
-        "of "
-        "the data or of ddsc. Items are matched by id, and only items in both results are "
-        "compared. "
-        "In about 20 lines, the output reports the agreement (AMI and ARI), how many items stay, "
+        "Compares two folders written by `ddsc cluster -o DIR`, for example with different "
+        "metrics, values of K, or versions of the data or of ddsc. Items are matched by id, and "
+        "only items in both results are compared. In about 20 lines, the output reports the "
+        "agreement (AMI and ARI), how many items stay, "
         "follow a split or a merge, or move to another cluster, which clusters are the same, "
         "split, merged, new or vanished, which settings differ, and which items changed. -v lists "
-        "everything. Two clusters are the same if at least half of the items in "
-        "either of them are in both.",
+        "everything. Two clusters are the same if they share at least half of their combined "
+        "items.",
     .groups = groups,
     .examples = "ddsc diff result-w2 result-mmd\tdid the metric matter?\n"
                 "ddsc diff last-week this-week --report changes.html\ta page with a flow diagram\n"

@@ -71,6 +71,8 @@ static bool write_matrix(session *s, const double *matrix, int64_t n, int *code)
 static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pair_stats *stats)
 {
     ddsc_report_source from = json_source(s, stats);
+    ddsc_report_origin origin = json_origin(in);
+    from.origin = &origin;
     json_t *root = json_object(), *told = json_run(s, &from);
     json_put_count(root, "n", in->view.n_rows);
     json_put_count(root, "items", in->view.n_items);
@@ -80,7 +82,7 @@ static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pa
     json_put_count(root, "bytes", 8 * n_entries(in->view.n_rows, s->opt.condensed));
     json_join(root, told, "pairs");
     json_take(root, told, "plan");
-    json_put_merging(root, &in->merging);
+    json_take(root, told, "compress");
     json_put_text(root, "device", ddsc_context_get_device(s->ctx));
     json_put_resumed(root, s);
     json_put_real(root, "epsilon", stats->epsilon);

@@ -135,7 +135,7 @@ static void add_about(text *t, const json_t *about)
     const json_t *row;
     size_t i;
     json_array_foreach(about, i, row)
-        text_addf(t, "%s%-24s %s %.3f, p %.3g (Holm %.3g)%s\n", i ? "" : "columns about items\n",
+        text_addf(t, "%s%-24s %s %.3f, p %.3g (Holm %.3g)%s\n", i ? "" : "metadata columns\n",
                   string_at(row, "column"), string_at(row, "effect"),
                   json_number_value(json_object_get(row, "value")),
                   json_number_value(json_object_get(row, "p")),
@@ -262,8 +262,8 @@ static const option_spec pair_options[] = {
     {.name = "pair",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, pair),
-     .help = "the two words after the folder are items (always the case, so this option can be "
-             "omitted)"},
+     .help =
+         "the two operands after the folder are items (optional, because two operands always are)"},
     {0}};
 static const option_group group_pair = {"Two items", pair_options};
 
@@ -280,7 +280,7 @@ const cli_verb verb_explain = {
     .description =
         "Describes the result in a folder written by `ddsc cluster -o DIR`. The output states "
         "whether there are clusters at all, what characterizes each cluster, which items are "
-        "typical, how clusters merge, and which columns about items are associated with the "
+        "typical, how clusters merge, and which metadata columns are associated with the "
         "clusters. Clusters are described by words, or by coordinates with their direction. "
         "Clusters of planar items are described by pictures of the mean item and of the cells with "
         "more (+) or less (-) mass than in the other clusters.\n"

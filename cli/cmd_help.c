@@ -48,7 +48,7 @@ const cli_verb verb_help = {
     .operands = "[VERB | metrics | paper]",
     .operand_kind = OPERAND_WORD,
     .max_operands = 1,
-    .summary = "print help for a verb, the metrics, or the manual page",
+    .summary = "print help for a verb or the metrics, or print the manual page",
     .description =
         "Prints the help of the program or of one verb, a list of the metrics, a comparison of the "
         "program with the paper (ddsc help paper), or the complete manual page.",

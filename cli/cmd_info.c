@@ -19,7 +19,7 @@ typedef struct facts {
         bool of_items; /* constant within each item, but not across items */
     } * coordinate;
     ddsc_units units; /* buffer of the arrays spread, share and outliers */
-    double *scales;   /* 3 x dim: those arrays */
+    double *scales;   /* 3 x dim: storage for the arrays of units */
 } facts;
 
 static int compare_sizes(const void *a, const void *b)
@@ -112,8 +112,9 @@ static const char *coordinate_remark(const struct coordinate *c)
 }
 
 /* Adds a table of the coordinates: range, standard deviation, share of the squared distances
- * between points, and share of the variance that is due to 1% of the points. If there are many
- * coordinates without names, as in word vectors, only those with a remark are listed. */
+ * between points, and share of the variance that is due to the most extreme 1% of the points. If
+ * there are many coordinates without names, as in word vectors, only coordinates with a remark are
+ * listed. */
 static void add_coordinates(text *t, const cli_input *in, const facts *f)
 {
     enum { SHOWN = 100, UNNAMED = 20 };
@@ -257,7 +258,7 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
     add_batches(t, in->measures);
     text_add(t, ddsc_measures_get_transform(in->measures, 0) ? "\n" : "");
     for (int64_t k = 0; ddsc_measures_get_meta_name(in->measures, k); k++)
-        text_addf(t, "%s%s", k ? ", " : "about items  ",
+        text_addf(t, "%s%s", k ? ", " : "metadata     ",
                   ddsc_measures_get_meta_name(in->measures, k));
     text_add(t, ddsc_measures_get_meta_name(in->measures, 0) ? "\n" : "");
     add_coordinates(t, in, f);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "json.h"
 #include "options.h"
@@ -43,18 +44,6 @@ static bool give_name(session *s, json_t *clusters, const char *word, int *code)
 }
 
 /* ---- items.csv ---- */
-
-static bool read_file(text *t, const char *path)
-{
-    char bytes[1 << 14];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return false;
-    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        text_add_bytes(t, bytes, n);
-    fclose(file);
-    return true;
-}
 
 /* Returns the end of a field, including its quotes: the next comma or newline, or the end of the
  * text. */
@@ -132,7 +121,11 @@ static bool write_items(session *s, const json_t *root, const char *dir, int *co
     text before = {0}, after = {0};
     char *path = output_path(dir, "items.csv");
     bool good = true;
-    if (read_file(&before, path)) {
+    if (access(path, F_OK) == 0 && !text_add_file(&before, path)) {
+        *code = EXIT_INPUT;
+        message_error("%s: cannot be read", path);
+        good = false;
+    } else if (before.length > 0) {
         rename_rows(&after, text_get(&before), json_object_get(root, "clusters"));
         good = output_text(s, &after, path, true, code);
     }
@@ -142,7 +135,8 @@ static bool write_items(session *s, const json_t *root, const char *dir, int *co
     return good;
 }
 
-/* Checks that the report page can be generated. If not, the folder is not changed. */
+/* Checks that the report page can be generated. If the page cannot be generated, the folder is not
+ * changed. */
 static bool page_can_be_made(session *s, const char *dir, int *code)
 {
     ddsc_report *report = NULL;

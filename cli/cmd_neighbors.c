@@ -64,7 +64,9 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, const cli
 {
     ddsc_graph_view g;
     ddsc_report_source from = json_source(s, stats);
+    ddsc_report_origin origin = json_origin(in);
     from.graph = graph;
+    from.origin = &origin;
     json_t *root = json_object(), *told = json_run(s, &from);
     ddsc_graph_get_view(graph, &g);
     json_put_count(root, "n", in->measures ? in->view.n_rows : g.n);
@@ -73,7 +75,7 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, const cli
     json_join(root, told, "pairs");
     put_details(root, left);
     json_take(root, told, "plan");
-    json_put_merging(root, &in->merging);
+    json_take(root, told, "compress");
     json_put_text(root, "device", ddsc_context_get_device(s->ctx));
     json_put_resumed(root, s);
     if (!s->opt.precomputed) {

@@ -20,7 +20,7 @@ static const double ORDER_LEVEL = 0.05;
 
 static bool is_stable(const order_result *r)
 {
-    return r->mean_stability >= ORDER_STABLE;
+    return r->stability >= ORDER_STABLE;
 }
 
 static bool suffices(const order_result *r)
@@ -83,11 +83,8 @@ static json_t *to_json(const json_t *result, const result_items *items, const or
     json_put_bool(stability, "available", !r->unstable_why);
     if (r->unstable_why)
         json_put_text(stability, "why", r->unstable_why);
-    json_put_real(stability, "rho", r->mean_stability);
+    json_put_real(stability, "rho", r->stability);
     json_put_bool(stability, "stable", is_stable(r));
-    json_t *splits = json_put_array(stability, "splits");
-    for (int k = 0; k < ORDER_SPLITS && !r->unstable_why; k++)
-        json_add(splits, isnan(r->stability[k]) ? json_null() : json_real(r->stability[k]));
     json_t *share = json_put_object(root, "variation");
     json_put_real(share, "share", r->share);
     json_put_real(share, "main_share", r->main_share);
@@ -118,7 +115,7 @@ static void add_stability(text *t, const order_result *r)
             t,
             "  stability   %.2f, %s (rank correlation between the orders from random halves of "
             "the points)\n",
-            r->mean_stability, is_stable(r) ? "stable" : "not stable");
+            r->stability, is_stable(r) ? "stable" : "not stable");
 }
 
 static void add_shares(text *t, const order_result *r)
@@ -152,7 +149,7 @@ static void add_traits(text *t, const order_result *r)
 
 static void add_columns(text *t, const order_result *r)
 {
-    text_addf(t, "\n%-28s %10s %8s %8s\n", "columns about items", "effect", "p", "p Holm");
+    text_addf(t, "\n%-28s %10s %8s %8s\n", "metadata columns", "effect", "p", "p Holm");
     for (int64_t k = 0; k < r->n_columns; k++) {
         const order_column *c = &r->columns[k];
         char effect[32];
@@ -255,8 +252,7 @@ static const option_spec order_options[] = {
      .offset = AT(start),
      .argument = "ID|COLUMN=VALUE",
      .help = "reverse the order if needed, so that this item, or the items with this value of a "
-             "column about "
-             "items, are in its first half"},
+             "metadata column, are in its first half"},
     OPTION_META,
     OPTION_META_ID,
     {.name = "output",
@@ -285,13 +281,14 @@ const cli_verb verb_order = {
     .summary = "describe the order of the items along the main direction of a result",
     .description =
         "Describes the order of the items of a result along the slowest direction of the random "
-        "walk on the neighbor graph (the column `order` of items.csv). The output says how stable "
-        "the order is, from random halves of the points of each item; which share of the squared "
-        "distances follows the order (a cubic function of the position), and whether another "
-        "direction holds more than half as much; which coordinates or words change along it, with "
-        "smooth curves in --json; and how columns about items are associated with it. The "
-        "clustering did not use the columns about items, so their p-values (999 permutations) are "
-        "valid. Rank correlations of coordinates and words are only descriptive.",
+        "walk on the neighbor graph (the column `order` of items.csv). The output reports the "
+        "stability of the order, measured on random halves of the points of each item. It reports "
+        "which share of the squared distances follows the order (as a cubic function of the "
+        "position), and whether another direction explains more than half as much. It lists the "
+        "coordinates or words that change along the order (with smooth curves in --json), and "
+        "reports how metadata columns are associated with it. The clustering did not use these "
+        "columns, so their p-values (999 permutations) are valid. Rank correlations of "
+        "coordinates and words are only descriptive.",
     .groups = order_groups,
     .examples = "ddsc order result --start status=healthy\tfrom healthy to ill\n"
                 "ddsc order result --meta patients.csv --json\tcurves and associations\n"

@@ -1,4 +1,4 @@
-/* ddsc report: renders the page and the pictures of a result written by `cluster -o DIR`. */
+/* ddsc report: renders the page and the figures of a result written by `cluster -o DIR`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static bool write_page(session *s, const ddsc_report *report, const char *path, 
 
 enum { MAX_PICTURES = 16 };
 
-/* Pictures are rendered while the library draws them and are written at the end. */
+/* Figures are rendered while the library draws them and are written at the end. */
 typedef struct gallery {
     picture_format format;
     int n;
@@ -124,13 +124,13 @@ const cli_verb verb_report = {
     .operand_kind = OPERAND_RESULT,
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "render the report page or its pictures from an earlier result",
+    .summary = "render the report page or its figures from an earlier result",
     .description = "Renders report.html again from a folder written by `ddsc cluster -o DIR`. With "
-                   "--plots, each picture of the report is written as a file instead (map, "
+                   "--plots, each figure of the report is written as a file instead (map, "
                    "representatives, means of planar items, eigenvalues, sizes, neighbors, "
                    "confusion, over). The page is a single file that works offline.",
     .groups = groups,
     .examples = "ddsc report result -o page.html\twrites the page to another file\n"
-                "ddsc report result --plots pdf -o figures\tpictures for a paper\n",
+                "ddsc report result --plots pdf -o figures\tfigures for a paper\n",
     .run = run,
 };

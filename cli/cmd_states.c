@@ -237,14 +237,14 @@ static const option_spec states_options[] = {
      .parse = parse_states,
      .argument = "N|auto",
      .help = "number of states, at most 200 (default: auto, the types of the points if they have "
-             "any, and otherwise the largest of 2 to 20 on which two halves of the sampled points "
-             "agree)"},
+             "any, and otherwise the largest number from 2 to 20 for which two halves of the "
+             "sampled points agree)"},
     {.name = "by",
      .kind = OPTION_TEXT,
      .offset = AT(by),
      .argument = "COLUMN,...",
-     .help = "compare the shares of the states, and the coordinates within each state, between "
-             "the classes or along the numbers of these columns"},
+     .help = "compare the shares of the states, and the coordinates within each state, between the "
+             "classes of these columns, or correlate them with the numbers"},
     {.name = "adjust",
      .kind = OPTION_TEXT,
      .offset = AT(adjust),
@@ -279,16 +279,16 @@ const cli_verb verb_states = {
         "cluster --type', or k-means clusters of a sample of the pooled points. Prints the share "
         "of each "
         "state in all items and in each cluster. The clusters were computed from the same points, "
-        "so these shares only describe the clusters; they test nothing.\n"
+        "so these shares describe the clusters but are not evidence for them.\n"
         "\n"
-        "With --by, compares the shares between the classes of a column, or along its numbers. "
-        "The effect is the difference of the mean shares (or a rank correlation) with its 95% "
-        "confidence interval. p-values are computed by permutations and corrected for the number "
-        "of states (Benjamini and Hochberg). Coordinates are compared in the same way within each "
-        "state, in standard deviations of the state. Items with fewer than 5 points in a state are "
-        "ignored. The clustering must not have used these columns. With --adjust, effects are "
-        "coefficients of a linear model (or partial rank correlations), and permutations exchange "
-        "the residuals of the covariates.\n"
+        "With --by, compares the shares between the classes of a column, or correlates them with "
+        "its numbers. The effect is the difference of the mean shares (or a rank correlation) with "
+        "its 95% confidence interval. p-values are computed by permutations and corrected for the "
+        "number of states (Benjamini and Hochberg). Coordinates are compared in the same way "
+        "within each state, in standard deviations of the state. Items with fewer than 5 points in "
+        "a state are ignored. The clustering must not have used these columns. With --adjust, "
+        "effects are coefficients of a linear model (or partial rank correlations), and "
+        "permutations exchange the residuals of the covariates.\n"
         "\n"
         "FROM and TO are ids of items or numbers of clusters. If they are given, lists the states "
         "between which an optimal transport plan moves mass, and the coordinates that change "

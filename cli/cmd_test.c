@@ -1,4 +1,4 @@
-/* ddsc test: tests whether columns about items explain the distances between them. */
+/* ddsc test: tests whether metadata columns explain the distances between items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@ static void print_notes(const test_result *t)
         message_note(t->s, "note: ", json_string_value(json_array_get(t->notes, k)));
 }
 
-/* Removes the values of items with fewer points than --per-item, which leaves them out: numbers of
- * points that differ make the test invalid. */
+/* Removes the values of items with fewer points than --per-item, so that the test omits these
+ * items. Unequal numbers of points would make the test invalid. */
 static void leave_out_small(const result_items *items, test_columns *c)
 {
     for (int64_t k = 0; k < c->n; k++)
@@ -154,15 +154,16 @@ const cli_verb verb_test = {
     .operand_kind = OPERAND_RESULT,
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "test whether columns about items explain the distances between them",
+    .summary = "test whether metadata columns explain the distances between items",
     .description =
         "Runs a distance-based analysis of variance (Anderson 2001; McArdle and Anderson 2001) of "
         "the items of a result. Each column is tested after all others (marginal terms). p is the "
         "share of permutations with an F at least as large. A permutation reorders the items of "
-        "the centered matrix of squared distances, while the columns stay in place. R^2, F and p "
+        "the centered matrix of squared distances but not the metadata columns. R^2, F and p "
         "equal those of adonis2(by = \"margin\") in the R package vegan. Classes are also compared "
-        "in dispersion, the distances from items to the centroids of their classes. p-values are "
-        "corrected for several columns (Benjamini and Hochberg) and for pairs of classes (Holm). "
+        "by dispersion, that is, by the distances from items to the centroids of their classes. "
+        "p-values are corrected for the number of columns (Benjamini and Hochberg) and for the "
+        "number of pairs of classes (Holm). "
         "All distances are needed, so the expected time is printed first.\n"
         "\n"
         "The clusters of the result cannot be tested. Clusters are chosen to differ, so p would be "

@@ -184,7 +184,7 @@ static void add_empty(text *t, const result *x)
     if (!r->n_empty)
         return;
     text_add_count(t, r->n_empty);
-    text_addf(t, " document%s dropped, because no word has a vector and a weight: ",
+    text_addf(t, " document%s dropped because no word has both a vector and a weight: ",
               r->n_empty == 1 ? "" : "s");
     for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED; k++) {
         text_addf(t, "%sline %" PRId64, k ? ", " : "", r->empty_line[k]);
@@ -282,18 +282,16 @@ const cli_verb verb_text = {
     .max_operands = -1,
     .summary = "convert documents to distributions over word vectors",
     .description =
-        "DOCS is a table with a header and one document per row, lines of JSON objects, a folder "
-        "of .txt files (subfolders are classes), or several .txt files, optionally compressed with "
-        "gzip. Tables are separated by tabs (quotes are then data), or by commas, semicolons or | "
-        "(quotes then follow RFC 4180). Each document becomes the set of "
-        "its word vectors. The "
-        "weight of a word depends on how often it occurs in the document and on how rare it is "
-        "elsewhere. Words are then merged to a few points. Vectors are fitted to the documents: "
-        "words are moved "
-        "toward the words they occur with, words without a vector are placed in the same way, and "
-        "vectors learned from the documents are appended. The fitted vectors are stored in OUT.npz "
-        "and in the model of a clustering. To encode further documents for `ddsc assign`, pass "
-        "either file as --vectors.",
+        "DOCS is a table with a header and one document per row, a file with one JSON object per "
+        "line, a folder of .txt files (subfolders are classes), or several .txt files, optionally "
+        "compressed with gzip. Columns are separated by tabs (quotes are then part of the data), "
+        "or by commas, semicolons or | (with quotes as in RFC 4180). Each document becomes the set "
+        "of its word vectors. The weight of a word depends on how often it occurs in the document "
+        "and on how rare it is elsewhere. Words are then merged into a few points. Vectors are "
+        "fitted to the documents: words are moved toward the words that they occur with, words "
+        "without a vector are positioned in the same way, and vectors learned from the documents "
+        "are appended. The fitted vectors are stored in OUT.npz and in the model of a clustering. "
+        "To encode further documents for `ddsc assign`, pass either file as --vectors.",
     .groups = groups,
     .examples =
         "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns with the usual names\n"

@@ -56,70 +56,83 @@ static bool check_output(session *s, int *code)
 
 /* ---- items to remove ---- */
 
-/* Returns the item of the model with this id. Ids in a model are unique strings or row numbers. */
-static int64_t find_item(const ddsc_measures *items, int64_t n, const char *id)
+typedef struct item_id {
+    const char *id;
+    int64_t item; /* -1 if it is removed */
+} item_id;
+
+static int by_id(const void *a, const void *b)
 {
+    return strcmp(((const item_id *)a)->id, ((const item_id *)b)->id);
+}
+
+/* Lists the items of the model by their ids, which are unique. */
+static item_id *sorted_ids(const ddsc_measures *items, int64_t n)
+{
+    item_id *ids = cli_allocate((size_t)n, sizeof *ids);
     for (int64_t i = 0; i < n; i++)
-        if (strcmp(ddsc_measures_get_id(items, i), id) == 0)
-            return i;
-    return -1;
+        ids[i] = (item_id){ddsc_measures_get_id(items, i), i};
+    qsort(ids, (size_t)n, sizeof *ids, by_id);
+    return ids;
 }
 
-static char *read_whole(const char *path)
+/* Returns the end of the line at `at`, which lacks line feed and carriage returns. *next is the next
+ * line. */
+static char *line_end(char *at, char **next)
 {
-    char bytes[1 << 14];
-    text t = {0};
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    text_add(&t, "");
-    for (size_t n; file && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        text_add_bytes(&t, bytes, n);
-    bool good = file && !ferror(file);
-    if (file && file != stdin)
-        fclose(file);
-    if (good)
-        return t.bytes;
-    text_free(&t);
-    return NULL;
+    char *end = at + strcspn(at, "\n");
+    *next = *end ? end + 1 : end;
+    while (end > at && end[-1] == '\r')
+        end--;
+    return end;
 }
 
-/* Reads the ids of --remove, one per line. */
+/* Reads the ids, one per line. Empty lines are ignored. */
+static bool take_removed(update_job *u, char *at, item_id *ids, int64_t n, const char *path)
+{
+    char *next;
+    for (int64_t line = 1; *at; line++, at = next) {
+        *line_end(at, &next) = '\0';
+        item_id key = {.id = at}, *found = bsearch(&key, ids, (size_t)n, sizeof *ids, by_id);
+        if (*at && (!found || found->item < 0)) {
+            message_error("%s: line %" PRId64 ": %s \"%.60s\"", path, line,
+                          found ? "repeated id" : "the result has no item with the id", at);
+            return false;
+        }
+        if (*at) {
+            u->removed[u->n_removed++] = found->item;
+            found->item = -1;
+        }
+    }
+    return true;
+}
+
+/* Reads the file of --remove. */
 static bool read_removed(update_job *u, int *code)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* may precede UTF-8 text */
     ddsc_model_view m;
     const char *path = u->s->opt.remove;
-    int64_t line = 0;
+    text t = {0};
     if (!path)
         return true;
     ddsc_model_get_view(u->s->like, &m);
-    char *whole = read_whole(path), *at = whole;
-    *code = EXIT_INPUT;
-    if (!whole) {
-        message_error("%s: cannot be read; --remove needs a file with one id per line", path);
-        return false;
+    text_add(&t, "");
+    bool good = text_add_file(&t, path);
+    if (!good || strlen(t.bytes) != t.length) {
+        message_error("%s: %s; --remove needs a text file with one id per line", path,
+                      good ? "contains a zero byte" : "cannot be read");
+        good = false;
+    } else {
+        item_id *ids = sorted_ids(m.measures, m.n_items);
+        u->removed = cli_allocate((size_t)m.n_items, sizeof *u->removed);
+        bool marked = strncmp(t.bytes, mark, strlen(mark)) == 0;
+        good = take_removed(u, t.bytes + (marked ? strlen(mark) : 0), ids, m.n_items, path);
+        free(ids);
     }
-    u->removed = cli_allocate((size_t)m.n_items, sizeof *u->removed);
-    while (at && *at) {
-        char *end = at + strcspn(at, "\n"), *next = *end ? end + 1 : end;
-        line++;
-        for (*end = '\0'; end > at && end[-1] == '\r';)
-            *--end = '\0';
-        int64_t item = *at ? find_item(m.measures, m.n_items, at) : -1;
-        bool twice = false;
-        for (int64_t k = 0; k < u->n_removed; k++)
-            twice |= u->removed[k] == item;
-        if (*at && (item < 0 || twice)) {
-            message_error("%s: line %" PRId64 ": %s \"%.60s\"", path, line,
-                          item < 0 ? "the result has no item with the id" : "repeated id", at);
-            free(whole);
-            return false;
-        }
-        if (*at)
-            u->removed[u->n_removed++] = item;
-        at = next;
-    }
-    free(whole);
-    *code = EXIT_GOOD;
-    return true;
+    text_free(&t);
+    *code = good ? EXIT_GOOD : EXIT_INPUT;
+    return good;
 }
 
 /* ---- the old result ---- */
@@ -182,7 +195,7 @@ static void add_value(text *t, const char *name, double value)
         text_addf(t, "%.6g", value);
 }
 
-/* Lists the settings that were chosen again, first those that changed. */
+/* Lists the settings that were chosen again, beginning with those that changed. */
 static void add_settings(text *t, const ddsc_update_view *view)
 {
     int64_t n_changed = 0, n_listed = 0;
@@ -205,7 +218,7 @@ static void add_settings(text *t, const ddsc_update_view *view)
     text_add(t, view->n_settings > 0 ? "\n" : "");
 }
 
-/* Lists the clusters that were added or, with --verbose, why none was. */
+/* Lists the clusters that were added. With --verbose, also states why none was added. */
 static void add_candidates(text *t, const update_job *u)
 {
     int64_t n = u->view.n_candidates;
@@ -311,8 +324,9 @@ static const option_spec update_options[] = {
     {.name = "resolve",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, resolve),
-     .help = "choose tau, gamma, bandwidth, epsilon, reference and hub rule again on the changed "
-             "set, unless they were given, and print what changed; all lists are computed again"},
+     .help =
+         "choose tau, gamma, bandwidth, epsilon, reference and hub rule again for the changed set, "
+         "unless they were specified, and print what changed; all neighbor lists are recomputed"},
     {.name = "clusters",
      .letter = 'k',
      .kind = OPTION_OTHER,
@@ -337,13 +351,14 @@ const cli_verb verb_update = {
     .description =
         "Computes the same graph as `ddsc cluster --like DIR` on the items of DIR without the "
         "removed ones, followed by the items of NEW. DIR is a folder written by `ddsc cluster -o "
-        "DIR`. Only the neighbor lists that the change affects are computed again. All lists are "
-        "computed again if the old result used a hub rule, a sample or approximate neighbors, or "
-        "if -k is a range. A cluster keeps its number and name if the old and the new cluster "
-        "share at least half of their combined items. Clusters that consist mostly of new items, "
-        "and that random halves of the items find, are added. The summary lists clusters that are "
-        "new, split, merged or vanished; numbers of vanished clusters are not used again. With "
-        "--force, DIR2 may be DIR, which is then replaced in one step.",
+        "DIR`. Only the neighbor lists that the change affects are recomputed. All lists are "
+        "recomputed if the old result used a sample or approximate neighbors, if it has only a few "
+        "items, or if -k is a range. A cluster keeps its number and name if the old and the new "
+        "cluster share at "
+        "least half of their combined items. Clusters that consist mostly of new items, and that "
+        "random halves of the items find, are added. The summary lists clusters that are new, "
+        "split, merged or vanished; numbers of vanished clusters are not reused. With --force, "
+        "DIR2 may be DIR, which is then replaced in one step.",
     .groups = update_groups,
     .examples = "ddsc update result new.npz -o result2\tadds the items of new.npz\n"
                 "ddsc update result --remove old.txt -o result --force\tremoves items in place\n"

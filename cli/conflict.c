@@ -56,8 +56,8 @@ static bool is_never_read(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Returns true if the verb reads the file. Verbs on results read all files of the result except
- * the page, which is generated from the others. */
+/* Returns true if the verb reads the file. Verbs on results read all files of the result except the
+ * page, which is generated from the other files. */
 static bool is_read(const cli_verb *verb, const char *name)
 {
     if (verb->operand_kind != OPERAND_RESULT && verb->operand_kind != OPERAND_RESULTS)

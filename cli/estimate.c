@@ -166,7 +166,8 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
         estimate_sample *now = &sample[n_samples++];
         *now = (estimate_sample){.n = m < n ? m : n};
         good = take_sample(ctx, s, in, e->tau, now, &e->used);
-        double least = n_samples < 2 ? LEAST_BUDGET_S : budget; /* a single size is not enough */
+        double least = n_samples < 2 ? LEAST_BUDGET_S : budget; /* an extrapolation needs at least
+                                                                 * two sizes */
         if (now->n == n || (estimate_cpu() - began + 4 * now->cpu) / threads > least)
             break;
     }
@@ -227,7 +228,7 @@ void estimate_announce(session *s, const cli_input *in)
     text_free(&t);
     if (estimate_needs_alternatives(&e.trial, s, in, e.seconds.high)) {
         if (e.trial.known)
-            text_addf(&t, "bounds skip about %.0f%% of the pairs (from %" PRId64 " items). ",
+            text_addf(&t, "bounds exclude about %.0f%% of the pairs (from %" PRId64 " items). ",
                       100 * e.trial.skipped, e.trial.cost.n);
         text_add(&t, "Faster approximations: ");
         estimate_add_alternatives(&t, in);
@@ -371,7 +372,8 @@ static int print_simple(session *s, int64_t n)
         json_decref(root);
         text_add(&t, "would read   ");
         text_add_count(&t, n);
-        text_add(&t, s->opt.precomputed ? " items, distances as given\n" : " items as vectors\n");
+        text_add(&t,
+                 s->opt.precomputed ? " items, precomputed distances\n" : " items as vectors\n");
         output_text(s, &t, NULL, false, &code);
     }
     text_free(&t);

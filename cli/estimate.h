@@ -20,7 +20,7 @@ typedef struct estimate_range {
 bool estimate_fit(estimate_range *out, const estimate_sample *s, int n, double target,
                   double most_power, int threads);
 
-/* A graph search on a few items, which shows how many pairs the bounds skip. */
+/* A graph search on a few items, which shows how many pairs the bounds exclude. */
 typedef struct bound_trial {
     bool known, matrix;   /* matrix: the run always computes all pairs */
     double skipped;       /* fraction of the pairs */
@@ -31,8 +31,8 @@ typedef struct bound_trial {
  * pairs were computed. */
 void estimate_bounds(bound_trial *t, ddsc_context *ctx, const session *s, const cli_input *in,
                      int64_t tau, const estimate_sample *sample);
-/* Returns the smallest exponent with which the time may grow: `pruned` if the bounds skip at least
- * half of the pairs, and 2 if they skip none. */
+/* Returns the smallest exponent with which the time may grow: `pruned` if the bounds
+ * exclude at least half of the pairs, and 2 if they exclude none. */
 double estimate_power(const bound_trial *t, double pruned);
 /* Returns true if exact or entropic transport may take more than ten minutes. */
 bool estimate_needs_alternatives(const bound_trial *t, const session *s, const cli_input *in,

@@ -1,7 +1,7 @@
 /* Extrapolates the times of a few small runs to a range for the whole run. CPU seconds measure the
- * work regardless of other processes, and wall-clock seconds show how much of the machine these
+ * work regardless of other processes, and wall-clock seconds show how much of the machine other
  * processes use. The time of the smallest run is the overhead t0. The remaining time t(n) - t0
- * grows like a power of n between 1 (bounds skip most pairs) and 2 (all pairs). The differences
+ * grows like a power of n between 1 (bounds exclude most pairs) and 2 (all pairs). The differences
  * between the powers of the last steps determine the uncertainty of the estimate. */
 #include "estimate.h"
 

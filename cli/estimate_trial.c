@@ -1,5 +1,5 @@
-/* Measures on a few items how many pairs the bounds of exact transport can skip. If all items are
- * samples of a broad distribution in many dimensions, such as cells of donors, the bounds skip
+/* Measures on a few items how many pairs the bounds of exact transport exclude. If all items are
+ * samples of a broad distribution in many dimensions, such as cells of donors, the bounds exclude
  * almost no pairs, and the time grows with the square of the number of items. */
 #include <math.h>
 
@@ -10,7 +10,7 @@ enum { TRIAL_LEAST = 16, TRIAL_MOST = 128 };
 /* A trial is run if the computation would take more than TRIAL_FROM_S CPU seconds without bounds.
  * The trial takes at most the fraction TRIAL_SHARE of this time, and at most TRIAL_CPU_S. */
 static const double TRIAL_FROM_S = 60, TRIAL_SHARE = 0.02, TRIAL_CPU_S = 30;
-/* If the bounds skip at least this fraction of the pairs, the time is assumed to grow as in a
+/* If the bounds exclude at least this fraction of the pairs, the time is assumed to grow as in a
  * pruned search. */
 static const double SKIPS_ENOUGH = 0.5;
 /* Alternatives are suggested for runs that may take longer than this. */
@@ -35,7 +35,8 @@ static bool searches_graph(const session *s)
            g->exact_graph != DDSC_GRAPH_FULL;
 }
 
-/* Computes the graph of n items. Its tau is the same fraction of the items as in the whole set. */
+/* Computes the graph of n items. The tau of this graph is the same fraction of the items as in the
+ * whole set. */
 static bool run_trial(bound_trial *t, ddsc_context *ctx, const session *s, const cli_input *in,
                       int64_t tau)
 {
@@ -95,7 +96,7 @@ bool estimate_needs_alternatives(const bound_trial *t, const session *s, const c
 
 void estimate_add_alternatives(text *t, const cli_input *in)
 {
-    if (in->merging.points == 0 && in->view.n_entries >= 32 * in->view.n_items)
+    if (in->merging.n_points == 0 && in->view.n_entries >= 32 * in->view.n_items)
         text_add(t, "--compress auto, ");
     text_add(t, "--metric lot, --metric mmd --mmd-features 1024");
 }

@@ -96,7 +96,7 @@ static void add_axes(text *t, const ddsc_measures *m, const ddsc_measures_view *
     free(axes);
 }
 
-/* Finds the item with the given id. Returns -1 after a message if there is none. */
+/* Finds the item with the given id. Prints a message and returns -1 if there is no such item. */
 static int64_t find_item(const ddsc_measures *m, const ddsc_measures_view *v, const char *id,
                          int *code)
 {
@@ -108,8 +108,8 @@ static int64_t find_item(const ddsc_measures *m, const ddsc_measures_view *v, co
     return -1;
 }
 
-/* Returns true for clouds of cells: each of their many flows has about the same small mass, so a list
- * of the largest ones says nothing. */
+/* Returns true for clouds of cells: each of their many flows has about the same small mass, so a
+ * list of the largest flows would be meaningless. */
 static bool are_cells(const ddsc_measures *m, const ddsc_measures_view *v, int64_t n_flows)
 {
     enum { CELLS_DIM = 4, CELLS_FLOWS = 40 };
@@ -213,8 +213,8 @@ int explain_items(session *s)
         ddsc_measures_get_view(m, &v);
         int64_t i = find_item(m, &v, s->opt.operand[1], &code);
         int64_t j = i < 0 ? -1 : find_item(m, &v, s->opt.operand[2], &code);
-        if (j >= 0)
-            print_flows(s, m, &v, i, j, &code);
+        if (j >= 0 && print_flows(s, m, &v, i, j, &code))
+            code = session_exit(s);
     }
     ddsc_measures_destroy(m);
     free(path);

@@ -32,9 +32,9 @@ static const option_spec subset_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_compress,
      .argument = "M|auto|P%",
-     .help = "merge the points of each item to at most M points first, and report the change of D "
-             "and of the nearest neighbors on sampled pairs; P%: the smallest M of 16, 32, ..., "
-             "256 that preserves P% of the neighbors; auto: 95%"},
+     .help = "first merge the points of each item to at most M points, and report how D and the "
+             "nearest neighbors change on sampled pairs; P%: the smallest M of 16, 32, ..., 256 "
+             "that preserves P% of the neighbors; auto: 95%"},
     END};
 const option_group group_subset = {"Less data", subset_options};
 
@@ -112,7 +112,7 @@ static const option_spec metric_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_tolerance,
      .argument = "X",
-     .help = "sinkhorn: marginal error at which a pair has converged"},
+     .help = "sinkhorn: maximum marginal error of a converged pair"},
     {.name = "max-iterations",
      .kind = OPTION_COUNT,
      .offset = AT(metric.sinkhorn_max_iterations),
@@ -128,10 +128,9 @@ static const option_spec metric_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_bandwidth,
      .argument = "auto|near|median|X",
-     .help =
-         "mmd: kernel width; near is the 5% quantile of the distances between points; auto "
-         "(default) is near; if the median is less than 1.85 times that (many dimensions), it is "
-         "1.5 times the median (laplace and documents: the median)"},
+     .help = "mmd: kernel width; near is the 5% quantile of the distances between points; auto "
+             "(default) is near, or 1.5 times the median (laplace and documents: the median) if "
+             "the median is less than 1.85 times near, as in many dimensions"},
     {.name = "mmd-estimator",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),
@@ -180,8 +179,8 @@ static const option_spec graph_options[] = {
      .offset = AT(graph.tau),
      .minimum = 1,
      .argument = "T",
-     .help = "neighbors kept per item (default: max(10, log2 N), for documents at least 20 or 28, "
-             "fewer for small N; reported in the output)"},
+     .help = "neighbors per item (default: max(10, log2 N); for documents at least 20, for short "
+             "ones at least 28; fewer for small N; reported in the output)"},
     {.name = "exact-graph",
      .kind = OPTION_CHOICE,
      .offset = AT(graph.exact_graph),
@@ -379,7 +378,7 @@ static const option_spec page_output_options[] = {
      .kind = OPTION_FILE,
      .offset = AT(output),
      .argument = "FILE|DIR",
-     .help = "the page (default: DIR/report.html), or the folder for the pictures (default: DIR)"},
+     .help = "the page (default: DIR/report.html), or the folder for the figures (default: DIR)"},
     OPTION_FORCE,
     END};
 const option_group group_page_output = {"Output", page_output_options};
@@ -391,9 +390,9 @@ static const option_spec plots_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(plots),
      .choices = choices_plots,
-     .help = "write each picture of the report to a file instead of the page"},
+     .help = "write each figure of the report to a file instead of the page"},
     END};
-const option_group group_plots = {"Pictures", plots_options};
+const option_group group_plots = {"Figures", plots_options};
 
 static const option_spec run_options[] = {
     {.name = "seed",
@@ -414,7 +413,8 @@ static const option_spec run_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_memory,
      .argument = "BYTES",
-     .help = "stop with exit code 5 instead of using more memory; K, M, G, T are allowed (8G)"},
+     .help = "stop with exit code 5 instead of using more memory; the suffixes K, M, G and T are "
+             "allowed (8G)"},
     {.name = "progress",
      .kind = OPTION_CHOICE,
      .offset = AT(progress),
@@ -441,12 +441,13 @@ static const option_spec resume_options[] = {
      .offset = AT(resume),
      .argument = "DIR",
      .help =
-         "keep solved pairs in DIR; run the same command again to resume a stopped or killed run"},
+         "store solved pairs in DIR; run the same command again to resume a stopped or killed run"},
     {.name = "dry-run",
      .letter = 'n',
      .kind = OPTION_FLAG,
      .offset = AT(dry_run),
-     .help = "read the input, try a few items, and report the planned work and its estimated cost"},
+     .help = "read the input, run the computation on a few items, and report the planned work and "
+             "its estimated cost"},
     END};
 const option_group group_resume = {"Long runs", resume_options};
 

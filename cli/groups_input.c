@@ -49,7 +49,7 @@ static const option_spec input_options[] = {
      .offset = offsetof(cli_options, phases),
      .minimum = 1,
      .argument = "N",
-     .help = "d2 files: number of phases per object, needed if the file is ambiguous (default: "
+     .help = "d2 files: number of phases per object, required if the file is ambiguous (default: "
              "inferred)"},
     {.name = "channels",
      .kind = OPTION_TEXT,

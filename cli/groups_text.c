@@ -46,7 +46,7 @@ static const option_spec text_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(on_empty),
      .choices = choices_on_empty,
-     .help = "documents in which no word has a vector and a weight: stop, or drop them "
+     .help = "documents in which no word has both a vector and a weight: stop, or drop them "
              "(default: drop)"},
     OPTION_META,
     OPTION_PRIVATE,
@@ -59,10 +59,10 @@ static const option_spec words_options[] = {
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, vectors),
      .argument = "FILE",
-     .help = "word vectors: GloVe, word2vec or fastText text, word2vec binary, or npy with its "
-             "words in a .vocab file next to it. If the file is an npz of `ddsc text` or a model, "
-             "documents are encoded with its words and weights (default: none, which implies "
-             "--words own)"},
+     .help = "word vectors: a text file in the format of GloVe, word2vec or fastText, a binary "
+             "word2vec file, or npy with its words in a .vocab file next to it. If the file is an "
+             "npz written by `ddsc text` or a model, documents are encoded with its words and "
+             "weights (default: none, which implies --words own)"},
     {.name = "like",
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, like),
@@ -80,8 +80,8 @@ static const option_spec words_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(tokens),
      .choices = choices_tokens,
-     .help = "rule for splitting text: words as people write them (default; keeps c#, .net, "
-             "node.js, at&t, covid-19), parts between blanks and ASCII punctuation except the "
+     .help = "rule for splitting text: words as they are usually written (default; keeps c#, .net, "
+             "node.js, at&t, covid-19), text between spaces and ASCII punctuation except the "
              "apostrophe (punctuation), or runs of two or more letters (letters). All words are "
              "converted to lower case"},
     {.name = "stopwords",

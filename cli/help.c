@@ -92,16 +92,16 @@ static const metric_help metrics[] = {
     {"w2", "Wasserstein distance: exact optimal transport with squared distances.",
      "The default. Use it for up to a few thousand items of any kind."},
     {"w1", "Exact optimal transport with unsquared distances (the word mover's distance).",
-     "Use it if a few far points are meaningless, or with --cost FILE for items that are shares "
-     "of "
-     "known types."},
+     "Use it if a few distant points carry no meaning, or with --cost FILE for items that are "
+     "shares of known types."},
     {"sinkhorn", "Optimal transport with a blurred plan; --epsilon sets the blur.",
      "Use it if small displacements of points are noise."},
     {"mmd",
      "Maximum mean discrepancy: the difference of smoothed densities; --bandwidth sets the "
      "width.",
      "Use it for many images on one grid. It needs no transport."},
-    {"lot", "Linear optimal transport: approximates W2 by comparing the plans to one reference.",
+    {"lot",
+     "Linear optimal transport: approximates W2 by comparing transport plans to one reference.",
      "Use it for tens of thousands of items, or for items with hundreds of points. The error of "
      "the "
      "approximation is reported."},

@@ -16,9 +16,9 @@ static const step algorithm_1[] = {
      "outside the sample are not computed and remain missing."},
     {"7    D = D + D'", "D is symmetric, so each pair is computed once."},
     {"8    A = exp(-gamma D^2) - I", "As printed. The diagonal is 0: no item is its own neighbor."},
-    {"9    sparse_tau(A)",
-     "A keeps the tau largest entries of each column and is then replaced with (A + A')/2. An edge "
-     "that is in only one of the two columns has half its weight. Ties: the lower item number."},
+    {"9    sparse_tau(A)", "A keeps the tau largest entries of each column and is then replaced "
+                           "with (A + A')/2. An edge that is in only one of the two columns has "
+                           "half its weight. In a tie, the lower item number is used."},
     {"10   S = diag(column sums)", "S is computed as printed, from the symmetric A."},
     {"11   L = I - S^-1/2 A S^-1/2",
      "As printed. An item without edges is a separate component (eigenvalue 0)."},
@@ -44,8 +44,8 @@ static const step algorithm_2[] = {
 static const step choices[] = {
     {"gamma",
      "gamma is 1 / median of the D^2 in the neighbor lists, so that half of the edges have an "
-     "affinity above 1/e in any unit; --gamma X sets it. If at least half of them are 0, "
-     "the median of the positive ones is used, and gamma is 1 if none is positive."},
+     "affinity above 1/e in any unit of distance; --gamma X sets it. If at least half of them are "
+     "0, the median of the positive ones is used, and gamma is 1 if none is positive."},
     {"tau", "tau is max(10, log2 N), and less for small N, because about log N neighbors keep a "
             "graph connected; --tau sets it."},
     {"K",
@@ -88,8 +88,7 @@ static const step choices[] = {
      "paper does not describe them in detail. The default is 16 points per document."},
     {"preparation of the data",
      "Transforms (--normalize, --arcsinh, --pca, --align, ...), --compress and "
-     "--subset-per-class are off by default. If they are given, they change the input; the "
-     "algorithm stays as printed."},
+     "--subset-per-class are off by default. Transforms change only the input, not the algorithm."},
     {0}};
 
 static void add_steps(text *t, const char *title, const step *s)
@@ -109,8 +108,8 @@ void help_paper(text *t)
                      "With --paper, text, cluster, neighbors, distance, embed and assign follow "
                      "Wang, Qiao, Fan, \"Spectral Clustering for Discrete Distributions\", as "
                      "printed. In Python: paper=True; in C: the field `paper` of the settings. "
-                     "assign --paper accepts only models of `cluster --paper`; the paper has no "
-                     "rule for new items.",
+                     "assign --paper accepts only models of `cluster --paper`; the paper does "
+                     "not define how to assign new items.",
                      0, 0, WIDTH);
     text_add(t, "\n");
     add_steps(t, "Algorithm 1, line by line", algorithm_1);

@@ -132,33 +132,42 @@ ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats)
     return from;
 }
 
+ddsc_report_origin json_origin(const cli_input *in)
+{
+    ddsc_report_origin origin;
+    ddsc_report_origin_init(&origin);
+    origin.compress = in->merging.n_points > 0 ? &in->merging : NULL;
+    origin.compress_points = in->merging.n_points;
+    return origin;
+}
+
 json_t *json_run(const session *s, const ddsc_report_source *from)
 {
     ddsc_report *report = NULL;
     text t = {0};
-    json_t *told = NULL;
+    json_t *source = NULL;
     if (ddsc_report_create(s->ctx, &report, from) >= 0 &&
         ddsc_report_write(s->ctx, report, DDSC_REPORT_JSON, text_write, &t) >= 0)
-        told = json_loads(text_get(&t), 0, NULL);
+        source = json_loads(text_get(&t), 0, NULL);
     ddsc_report_destroy(report);
     text_free(&t);
-    if (told && s->opt.reference && s->set.metric.metric == DDSC_METRIC_LOT)
-        json_put_text(json_object_get(told, "settings"), "reference", s->opt.reference);
-    if (told && s->opt.cost_file)
-        json_put_text(json_object_get(told, "settings"), "cost", s->opt.cost_file);
-    return checked(told);
+    if (source && s->opt.reference && s->set.metric.metric == DDSC_METRIC_LOT)
+        json_put_text(json_object_get(source, "settings"), "reference", s->opt.reference);
+    if (source && s->opt.cost_file)
+        json_put_text(json_object_get(source, "settings"), "cost", s->opt.cost_file);
+    return checked(source);
 }
 
-void json_take(json_t *object, const json_t *told, const char *key)
+void json_take(json_t *object, const json_t *source, const char *key)
 {
-    json_t *value = json_object_get(told, key);
+    json_t *value = json_object_get(source, key);
     if (value)
         json_put(object, key, json_incref(value));
 }
 
-void json_join(json_t *object, const json_t *told, const char *key)
+void json_join(json_t *object, const json_t *source, const char *key)
 {
-    if (json_object_update(object, json_object_get(told, key)) != 0)
+    if (json_object_update(object, json_object_get(source, key)) != 0)
         checked(NULL);
 }
 

@@ -27,17 +27,16 @@ void json_put_scores(json_t *object, const ddsc_scores *scores);
 /* With --resume, adds the number of pairs taken from an earlier run. */
 void json_put_resumed(json_t *object, const session *s);
 
-/* Adds the result of --compress, if points were merged. */
-void json_put_merging(json_t *object, const cli_merging *m);
-
 /* Returns the library's report on a run over pairs: settings, pairs, approximation. */
 json_t *json_run(const session *s, const ddsc_report_source *from);
 /* Returns the report source of such a run. */
 ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats);
-/* Copies one key of `told`, if it exists. */
-void json_take(json_t *object, const json_t *told, const char *key);
-/* Copies all keys of the object that `told` has under `key`. */
-void json_join(json_t *object, const json_t *told, const char *key);
+/* Returns an origin with the result of --compress, for the key `compress` of the report. */
+ddsc_report_origin json_origin(const cli_input *in);
+/* Copies one key of `source`, if it exists. */
+void json_take(json_t *object, const json_t *source, const char *key);
+/* Copies all keys of the object that `source` has under `key`. */
+void json_join(json_t *object, const json_t *source, const char *key);
 
 /* Loads result.json from a folder written by `ddsc cluster -o`, in the current format. On failure,
  * prints a message and returns NULL. */

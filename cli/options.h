@@ -95,11 +95,11 @@ char *like_path(const char *result);
 bool like_open(session *s, const char *result, int *code);
 
 /* The options of every verb that reads items. */
-#define OPTION_META                                                                           \
-    {                                                                                         \
-        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",       \
-        .help = "table with columns about items (batch, age, ...), joined by its column id, " \
-                "or by the columns of --id; can be given several times"                       \
+#define OPTION_META                                                                        \
+    {                                                                                      \
+        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",    \
+        .help = "table with metadata columns (batch, age, ...), joined by its column id, " \
+                "or by the columns of --id; can be given several times"                    \
     }
 /* The column that identifies items in the tables of --meta, of verbs that read results. */
 #define OPTION_META_ID                                                                          \
@@ -146,7 +146,7 @@ bool like_open(session *s, const char *result, int *code);
     {                                                                                           \
         .name = "private", .kind = OPTION_FLAG, .offset = offsetof(cli_options, private_),      \
         .help = "keep only ids (which may contain names of files and folders) and numbers: no " \
-                "titles, words, class names, columns about items or command-line paths"         \
+                "titles, words, class names, metadata columns or command-line paths"            \
     }
 
 /* Parses the words after the verb. On failure, prints a message, sets the exit code *code and
@@ -155,7 +155,7 @@ bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **wor
 /* Adds the argument of an option, such as the alternatives "w2, sinkhorn" or "FILE". Adds
  * nothing for a flag. */
 void option_argument(text *t, const option_spec *option);
-/* Adds the values that a shell can offer, separated by blanks: the lower-case alternatives of the
+/* Adds the values that a shell can offer, separated by spaces: the lower-case alternatives of the
  * argument. */
 void option_words(text *t, const option_spec *option);
 

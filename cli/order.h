@@ -5,7 +5,7 @@
 
 #include "result_items.h"
 
-enum { ORDER_CURVE = 21, ORDER_SPLITS = 3 };
+enum { ORDER_CURVE = 21 };
 
 /* How a coordinate, or the share of a word, changes along the order. */
 typedef struct order_trait {
@@ -15,7 +15,7 @@ typedef struct order_trait {
     double half[ORDER_CURVE];  /* half the width of its pointwise 95% band */
 } order_trait;
 
-/* The association of a column about items with the order. */
+/* The association of a metadata column with the order. */
 typedef struct order_column {
     char *name;
     bool number;
@@ -28,8 +28,7 @@ typedef struct order_result {
     int64_t n, n_ordered; /* items; those that have a rank */
     int64_t *rank;        /* n; -1: the item has no rank */
     int64_t *item;        /* n_ordered: the items in order */
-    /* NaN if not available, and why */
-    double stability[ORDER_SPLITS], mean_stability;
+    double stability;     /* NaN if not available */
     const char *unstable_why;
     /* Shares of the squared distances of n_sampled items: the share that the order explains, its
      * part along the strongest single direction, and the share of the strongest other direction. */
@@ -46,7 +45,7 @@ typedef struct order_result {
 bool order_read(session *s, const result_items *items, order_result *r, int *code);
 /* Reverses the order if the item or the items that --start names are in its second half. */
 bool order_turn(session *s, result_items *items, order_result *r, int *code);
-/* Fills r->stability from random halves of the points of each item. */
+/* Fills r->stability from the report, or else from random halves of the points of each item. */
 bool order_split(session *s, const result_items *items, order_result *r, int *code);
 /* Fills r->share, r->main_share and r->next_share. */
 bool order_measure(session *s, const result_items *items, order_result *r, int *code);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "options.h"
 #include "order.h"
 
@@ -39,19 +40,8 @@ static const char *next_row(const char *at)
     return *at == '\n' ? at + 1 : at;
 }
 
-static bool load_table(text *t, const char *path)
-{
-    char bytes[1 << 14];
-    FILE *file = fopen(path, "rb");
-    for (size_t n; file && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        text_add_bytes(t, bytes, n);
-    if (file)
-        fclose(file);
-    return file != NULL;
-}
-
-/* Sets the ranks of the items, whose rows are in the same order, from the column `order`. Returns
- * the number of items that were found. */
+/* Sets the ranks of the items from the column `order`. The rows of the table are in the order of
+ * the items. Returns the number of items that were found. */
 static int64_t take_ranks(order_result *r, const result_items *items, const char *at)
 {
     text field = {0};
@@ -106,7 +96,7 @@ bool order_read(session *s, const result_items *items, order_result *r, int *cod
     r->rank = cli_allocate((size_t)r->n + 1, sizeof *r->rank);
     for (int64_t i = 0; i < r->n; i++)
         r->rank[i] = -1;
-    int64_t found = load_table(&table, path) ? take_ranks(r, items, text_get(&table)) : -2;
+    int64_t found = text_add_file(&table, path) ? take_ranks(r, items, text_get(&table)) : -2;
     bool good = found == r->n;
     if (good) {
         list_items(r);
@@ -184,7 +174,7 @@ static uint64_t mix(uint64_t x) /* splitmix64 */
 
 /* One half of the points of every item. If an item has a single point, both halves contain it. */
 static ddsc_status make_half(const session *s, ddsc_context *ctx, ddsc_measures **out,
-                             const ddsc_measures_view *v, uint64_t split, int side)
+                             const ddsc_measures_view *v, int side)
 {
     double *points = cli_allocate((size_t)(v->n_entries * v->dim) + 1, sizeof *points);
     double *weights = cli_allocate((size_t)v->n_entries + 1, sizeof *weights);
@@ -192,7 +182,7 @@ static ddsc_status make_half(const session *s, ddsc_context *ctx, ddsc_measures 
     int64_t *order = cli_allocate((size_t)v->n_entries + 1, sizeof *order);
     for (int64_t i = 0; i < v->n_items; i++) {
         int64_t n = v->offset[i + 1] - v->offset[i];
-        uint64_t state = mix(mix((uint64_t)s->opt.seed) ^ mix(split << 40 ^ (uint64_t)i));
+        uint64_t state = mix(mix((uint64_t)s->opt.seed) ^ mix((uint64_t)i));
         for (int64_t k = 0; k < n; k++)
             order[k] = v->offset[i] + k;
         for (int64_t k = n - 1; k > 0; k--) {
@@ -219,8 +209,7 @@ static ddsc_status make_half(const session *s, ddsc_context *ctx, ddsc_measures 
 }
 
 /* Computes the ranks of the items from half of their points. */
-static bool rank_half(session *s, const result_items *items, int64_t *rank, uint64_t split,
-                      int side, int *code)
+static bool rank_half(session *s, const result_items *items, int64_t *rank, int side, int *code)
 {
     ddsc_measures *half = NULL;
     ddsc_clustering *found = NULL;
@@ -234,8 +223,7 @@ static bool rank_half(session *s, const result_items *items, int64_t *rank, uint
     set.metric = items->view.metric_settings;
     set.graph = &graph;
     graph.tau = items->view.tau;
-    ddsc_status status =
-        ctx ? make_half(s, ctx, &half, &items->in.view, split, side) : DDSC_ERROR_MEMORY;
+    ddsc_status status = ctx ? make_half(s, ctx, &half, &items->in.view, side) : DDSC_ERROR_MEMORY;
     if (status >= 0)
         status = ddsc_cluster_run(ctx, &found, half, &set);
     if (status >= 0)
@@ -268,27 +256,36 @@ static double compare_ranks(const int64_t *a, const int64_t *b, int64_t n)
     return rho;
 }
 
+/* Reads the stability from result.json, which contains it if the verdict is a continuum. Returns
+ * false if it is missing, or if --seed is given, because the seed determines the random halves. */
+static bool take_stability(session *s, order_result *r)
+{
+    char *path = output_path(s->opt.operand[0], "result.json");
+    json_t *root = option_given(&s->opt, "seed") ? NULL : json_load_file(path, 0, NULL);
+    const json_t *found = json_object_get(json_object_get(root, "order"), "stability");
+    r->stability = json_is_number(found) ? json_number_value(found) : (double)NAN;
+    json_decref(root);
+    free(path);
+    return !isnan(r->stability);
+}
+
 bool order_split(session *s, const result_items *items, order_result *r, int *code)
 {
     const ddsc_measures_view *v = &items->in.view;
     int64_t single = 0;
-    bool good = true;
+    r->stability = NAN;
     for (int64_t i = 0; i < v->n_items; i++)
         single += items->points[i] < 2;
-    r->mean_stability = NAN;
-    if (2 * single > v->n_items)
+    if (2 * single > v->n_items) {
         r->unstable_why = "most items have a single point";
-    if (r->unstable_why)
+        return true;
+    }
+    if (take_stability(s, r))
         return true;
     int64_t *rank = cli_allocate(2 * (size_t)r->n + 1, sizeof *rank);
-    double sum = 0;
-    for (uint64_t split = 0; good && split < ORDER_SPLITS; split++) {
-        good = rank_half(s, items, rank, split, 0, code) &&
-               rank_half(s, items, rank + r->n, split, 1, code);
-        r->stability[split] = good ? compare_ranks(rank, rank + r->n, r->n) : (double)NAN;
-        sum += r->stability[split] / ORDER_SPLITS;
-    }
-    r->mean_stability = sum;
+    bool good = rank_half(s, items, rank, 0, code) && rank_half(s, items, rank + r->n, 1, code);
+    if (good)
+        r->stability = compare_ranks(rank, rank + r->n, r->n);
     free(rank);
     return good;
 }

@@ -1,5 +1,5 @@
 /* Computes statistics along the order: the share of the variation, coordinates and words that
- * change, and associated columns about items. */
+ * change, and associated metadata columns. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,7 +321,7 @@ void order_describe(const result_items *items, order_result *r)
     free(value);
 }
 
-/* ---- columns about items ---- */
+/* ---- metadata columns ---- */
 
 enum { ORDER_DRAWS = 999, MOST_COMPARED = 1500, NUMBER_VALUES = 3 };
 
@@ -354,8 +354,9 @@ static bool take_numbers(double *x, const char **value_text, int64_t n)
     return third;
 }
 
-/* Tests one column by an analysis of variance of the ranks, which for numbers amounts to their rank
- * correlation. Columns that cannot be tested, such as constant ones, are skipped. */
+/* Tests one column by an analysis of variance of the ranks. For a column of numbers, this is
+ * equivalent to a test of the rank correlation. Columns that cannot be tested, such as constant
+ * ones, are skipped. */
 static bool compare_column(session *s, order_result *r, const char *name, const char **value_text,
                            const double *place, int64_t n, int *code)
 {

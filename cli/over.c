@@ -1,4 +1,4 @@
-/* Compares the periods of a column about items: sizes, words and markers of each cluster. */
+/* Compares the sizes, words and markers of each cluster across the periods of a metadata column. */
 #include "over.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
         .name = "over", .kind = OPTION_TEXT, .offset = offsetof(cli_options, over),              \
         .argument = "COLUMN",                                                                    \
         .help = "report the size and the words or markers of each cluster for each period of a " \
-                "column about items: dates (2024-05-31), numbers or texts such as batches"       \
+                "metadata column: dates (2024-05-31), numbers or texts such as batches"          \
     }
 
 static const option_spec over_options[] = {OVER, {0}};
@@ -39,7 +39,7 @@ bool over_check(session *s, const cli_input *in, int *code)
         return true;
     if (s->opt.precomputed) {
         *code = message_usage(
-            s->verb, "--over requires items with columns, which --precomputed does not provide");
+            s->verb, "--over requires metadata columns, which --precomputed does not provide");
         return false;
     }
     for (int64_t c = 0; (name = ddsc_measures_get_meta_name(in->measures, c)); c++) {
@@ -137,7 +137,7 @@ static void add_period(text *t, const json_t *name, const json_t *row)
     text_add(t, "\n");
 }
 
-/* Adds the periods in which a cluster begins or ends. */
+/* Adds the first period of a new cluster, and the last period of a vanished cluster. */
 static void add_ends(text *t, const json_t *cluster, const json_t *names)
 {
     static const char *const keys[] = {"new", "vanished"}, *const ends[] = {"first", "last"};

@@ -1,4 +1,4 @@
-/* The option --over: the clusters of a result in each period of a column about items. */
+/* The option --over: the clusters of a result in each period of a metadata column. */
 #ifndef DDSC_CLI_OVER_H
 #define DDSC_CLI_OVER_H
 

@@ -13,7 +13,7 @@ void progress_event(void *user, const char *stage, int64_t done, int64_t total);
 /* Returns true if progress is displayed as a bar on a terminal, or if a program requested
  * events. */
 bool progress_watched(const progress *p);
-/* Reports the estimated cost of the coming work, as text or numbers. */
+/* Reports the estimated cost of the upcoming computation, as text or numbers. */
 void progress_estimate(const progress *p, const char *words, double low, double high, double bytes,
                        bool could_resume);
 /* Clears the bar from the terminal before other output. */

@@ -1,4 +1,4 @@
-/* Opens the items of a result and the columns about them. */
+/* Opens the items of a result and their metadata columns. */
 #include "result_items.h"
 
 #include <inttypes.h>
@@ -23,9 +23,10 @@ static bool open_model(session *s, result_items *items, int *code)
     char *path = output_path(dir, "model.npz");
     bool good = access(path, F_OK) == 0;
     if (!good) {
-        message_error("'%s' has no model.npz, which contains the items: joined metrics, baselines "
-                      "and given distances do not write one; cluster the items with one metric",
-                      dir);
+        message_error(
+            "'%s' has no model.npz, which contains the items and is not written for joined "
+            "metrics, baselines and precomputed distances; cluster the items with one metric",
+            dir);
         *code = EXIT_INPUT;
     }
     good = good && session_ok(s, ddsc_model_read(s->ctx, &items->model, path), code);
@@ -152,7 +153,7 @@ static void say_unknown(const result_items *items, const char *name)
             "did not use; 'ddsc explain' compares such columns with the "
             "clusters");
     else if (n == 0)
-        message_error("no column '%s': the result has no columns about items; add them with --meta "
+        message_error("no column '%s': the result has no metadata columns; add them with --meta "
                       "TABLE",
                       name);
     else

@@ -1,4 +1,4 @@
-/* result_items: the items of a result and the columns about them, which are the input of the verbs
+/* result_items: the items of a result and their metadata columns, which are the input of the verbs
  * `test` and `order`. */
 #ifndef DDSC_CLI_RESULT_ITEMS_H
 #define DDSC_CLI_RESULT_ITEMS_H
@@ -12,7 +12,7 @@ typedef struct result_items {
     int64_t *points; /* per item: number of points, after --per-item */
     bool *is_small;  /* per item: fewer points than --per-item */
     int64_t n_small;
-    const char **columns; /* names of the columns about items; NULL after the last */
+    const char **columns; /* names of the metadata columns; NULL after the last */
     const char **value;   /* n_items: buffer for result_items_column */
     char *log_points;     /* n_items: numbers as text, for the column log_points */
 } result_items;
@@ -23,8 +23,8 @@ typedef struct result_items {
 /* Opens the model of the folder in the first operand, joins the tables of --meta, and draws
  * --per-item points from each item. */
 bool result_items_open(session *s, result_items *items, int *code);
-/* Returns the values of the column with the given name, one per item. They are valid until the next
- * call. If there is no such column, prints a message and returns NULL. */
+/* Returns the values of the column with the given name, one per item. The values are valid until
+ * the next call. If there is no such column, prints a message and returns NULL. */
 const char *const *result_items_column(session *s, result_items *items, const char *name,
                                        int *code);
 void result_items_close(result_items *items);

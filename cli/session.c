@@ -255,7 +255,7 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
         return true;
     *code = interrupted ? EXIT_INTERRUPTED : status_code(status);
     const char *message = ddsc_context_get_message(s->ctx);
-    if (s->opt.cost_file && strncmp(message, "matrix of costs", 15) == 0)
+    if (s->opt.cost_file && strncmp(message, "cost matrix", 11) == 0)
         file = s->opt.cost_file;
     if (*code == EXIT_INTERRUPTED)
         session_say_interrupted(s);

@@ -97,7 +97,7 @@ static void add_rule(text *t, const states_result *r)
     const ddsc_states_view *v = &r->v;
     text_addf(t, "%" PRId64 " states of the points: ", v->n_states);
     if (v->given) {
-        text_add(t, "the types that the input names\n");
+        text_add(t, "the types of the points in the input\n");
         return;
     }
     text_add(t, "k-means clusters of a sample of ");
@@ -284,7 +284,7 @@ static void put_shares(json_t *root, const states_result *r)
         json_add(list, row);
     }
     json_put_text(root, "clusters_note",
-                  "a description: the clusters were computed from these points");
+                  "descriptive only, because the clusters were computed from these points");
     list = json_put_array(root, "items");
     for (int64_t i = 0; i < r->v.n_items; i++) {
         json_t *row = json_object();

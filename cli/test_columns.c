@@ -1,4 +1,4 @@
-/* Reads the columns about items that are given with --by, --adjust and --block. */
+/* Reads the metadata columns that are given with --by, --adjust and --block. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ void test_columns_close(test_columns *c)
     }
 }
 
-/* Copies the next name of a list separated by commas, without blanks around it, and advances *at.
+/* Copies the next name of a comma-separated list without surrounding spaces, and advances *at.
  * Returns NULL at the end. */
 static char *next_name(const char **at)
 {

@@ -93,8 +93,8 @@ static void note_points(test_result *t)
     text_free(&left);
 }
 
-/* With covariates instead of equal numbers, 27.5% of the tests of null cohorts were significant
- * (bench/permanova.py). */
+/* Adds a note if the test adjusts for log_points instead of using equal numbers of points. In
+ * bench/permanova.py, 27.5% of such tests on null cohorts were significant. */
 static void note_log_points(test_result *t)
 {
     int64_t at = test_columns_find(t->columns, LOG_POINTS);
@@ -220,7 +220,7 @@ static json_t *pair_json(const ddsc_permanova_view *v, const ddsc_permanova_pair
 }
 
 static const char SCHEME[] = "raw: rows and columns of the centered matrix of squared distances "
-                             "are permuted together; the columns about items stay in place";
+                             "are permuted together; the metadata columns are not permuted";
 
 json_t *test_to_json(const test_result *t, double seconds)
 {

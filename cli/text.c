@@ -59,6 +59,20 @@ void text_add_bytes(text *t, const char *bytes, size_t n)
     t->bytes[t->length] = '\0';
 }
 
+bool text_add_file(text *t, const char *path)
+{
+    char bytes[1 << 14];
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (!file)
+        return false;
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        text_add_bytes(t, bytes, n);
+    bool good = !ferror(file);
+    if (file != stdin)
+        fclose(file);
+    return good;
+}
+
 int text_write(void *t, const void *bytes, size_t n)
 {
     text_add_bytes(t, bytes, n);

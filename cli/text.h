@@ -4,6 +4,7 @@
 #define DDSC_CLI_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,11 +21,14 @@ void text_add(text *t, const char *string);
 void text_add_bytes(text *t, const char *bytes, size_t n);
 /* Like text_add_bytes, as a ddsc_write_fn. `t` is a text. */
 int text_write(void *t, const void *bytes, size_t n);
+/* Adds the bytes of a file, or of standard input if the path is "-". Returns false if it cannot be
+ * read. */
+bool text_add_file(text *t, const char *path);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_addv(text *t, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-/* Adds `string` with line breaks at blanks, so that no line exceeds `width`. Lines after the first
- * are indented by `indent` blanks. The first line starts at `column`. */
+/* Adds `string` with line breaks at spaces, so that no line exceeds `width`. Lines after the first
+ * are indented by `indent` spaces. The first line starts at `column`. */
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width);
 /* Adds text that may contain ids or file names. If `to` is a terminal, control characters are
  * escaped. */

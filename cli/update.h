@@ -13,7 +13,7 @@ typedef struct update_classes {
 } update_classes;
 
 /* Joins the classes of the old result in `dir` with those of `added` (or NULL). c->truth is NULL if
- * the old result has none. Returns false on error. */
+ * the old result has no classes. Returns false on error. */
 bool update_take_classes(update_classes *c, session *s, const char *dir, const json_t *root,
                          const ddsc_update_view *update, const ddsc_measures *added, int *code);
 void update_free_classes(update_classes *c);

@@ -55,7 +55,8 @@ static int32_t joined_name(update_classes *c, int64_t from)
     return (int32_t)from;
 }
 
-/* Adds the classes of n labels to the names, and gives labels the numbers of the names. */
+/* Adds the class names of n labels to the names, and replaces the labels with the numbers of these
+ * names. */
 static void number_classes(update_classes *c, int32_t *label, int64_t n, const json_t *names,
                            const ddsc_measures *named)
 {
@@ -85,7 +86,8 @@ static void number_classes(update_classes *c, int32_t *label, int64_t n, const j
     free(class);
 }
 
-/* Reads the classes of the old items. Returns NULL if there are none, or if rows were dropped. */
+/* Reads the classes of the old items. Returns NULL if no classes are known, or if rows were
+ * dropped. */
 static int32_t *read_old(session *s, const char *path, const ddsc_model_view *m, int *code)
 {
     int64_t n = 0;
@@ -105,7 +107,7 @@ static int32_t *read_old(session *s, const char *path, const ddsc_model_view *m,
                : NULL;
 }
 
-/* Classes that are plain numbers keep them. */
+/* Classes that are plain numbers keep their numbers. */
 static void restore_numbers(update_classes *c, int64_t n)
 {
     int32_t *number = cli_allocate((size_t)c->n_names + 1, sizeof *number);

@@ -1,9 +1,9 @@
-/* Entropic transport in doubles between items with arbitrary points, under squared distances. A
- * pair of small items is solved by one warp, and larger pairs by one block with the kernel matrix
- * in shared memory. Iterations, over-relaxation and stopping are the same as for items on a grid
- * (scaling.cuh). The minimum of each row and then of each column is subtracted from the costs, so
- * that no row or column of the kernel vanishes. Pairs whose kernel does not fit into shared memory
- * are left to the CPU. */
+/* Solves entropic transport in doubles between items with arbitrary points and squared distances as
+ * costs. A pair of small items is solved by one warp, and larger pairs by one block with the kernel
+ * matrix in shared memory. Iterations, over-relaxation and stopping are the same as for items on a
+ * grid (scaling.cuh). The minimum of each row and then of each column is subtracted from the costs,
+ * so that no row or column of the kernel vanishes. Pairs whose kernel does not fit into shared
+ * memory are left to the CPU. */
 #ifndef DDSC_CUDA_DENSE_CUH
 #define DDSC_CUDA_DENSE_CUH
 

@@ -84,11 +84,11 @@ int cuda_open(void **state, int number, device_about *about, char *why)
  * zero. This is 2^-28 of the largest value, so each of the two rows adds sqrt(R) 2^-28 |x||y|. The
  * product of two halves is exact in 22 bits. Sums are truncated after all terms of a step are
  * aligned to the largest exponent (Fasi, Higham, Mikaitis, Pranesh 2021, "Numerical behavior of
- * NVIDIA tensor cores", PeerJ Computer Science 7:e330). Each term, and the sum once more, loses
- * less than 2^-23 of the largest term. The largest term is at most |x||y| plus the earlier losses,
- * which are at most a 16th of |x||y|. In the worst case of one term per step, this is 3 x 2^-23 = 6
- * u per column. The bound uses 8 u per column. The two products with the divisors are exact or
- * below 2^-126. */
+ * NVIDIA tensor cores", PeerJ Computer Science 7:e330). Each term, and finally the sum, loses less
+ * than 2^-23 of the largest term. The largest term is at most |x||y| plus the earlier losses, which
+ * are at most a 16th of |x||y|. In the worst case of one term per step, this is 3 x 2^-23 = 6 u per
+ * column. The bound uses 8 u per column. The two products with the divisors are exact or below
+ * 2^-126. */
 const char *cuda_way(void *state, int way, int64_t columns, double *radius)
 {
     (void)state;
@@ -132,7 +132,7 @@ int room_for(reaching &w, int64_t most, char *why)
     return 0;
 }
 
-/* Applies the frames to the n pairs found. n becomes the number of pairs that remain. */
+/* Applies the frames to the n pairs found, and sets n to the number of pairs that remain. */
 int filter_pairs(cuda *d, unsigned long long *n, char *why)
 {
     reaching from = d->reach;

@@ -14,7 +14,7 @@
 enum {
     SIDE = 128,    /* rows and columns of a tile */
     PANEL = 64,    /* number of rows of halves that are stored together */
-    STAGES = 3,    /* pieces of coordinates in flight */
+    STAGES = 3,    /* number of stages (groups of coordinates) in flight */
     THREADS = 256, /* each handles 8 rows and 8 columns of a tile */
     WARPS = THREADS / 32
 };
@@ -30,7 +30,7 @@ struct search {
     int64_t npad;
     int depth, used; /* number of coordinates, padded to a multiple that the product type requires;
                       * number of those that may be nonzero, padded to 16 */
-    int64_t row0, rows; /* first row of the strip and number of rows */
+    int64_t row0, rows; /* first row of the strip (a range of rows) and number of rows */
     int tiles, span; /* column tiles: total, and per segment */
     int segments;
     int keep;
@@ -40,7 +40,7 @@ struct search {
     int *count;      /* (row - row0) x segments */
 };
 
-/* A piece contains lines of SIDE + 8 numbers. The padding ensures that no two lines of a fragment
+/* A stage contains lines of SIDE + 8 numbers. The padding ensures that no two lines of a fragment
  * share a bank. The lines of the rows precede those of the columns. */
 template <int WAY> struct piece {
     enum {
@@ -52,10 +52,10 @@ template <int WAY> struct piece {
     };
 };
 
-/* Returns the index of a half. Halves are stored in panels of 64 rows, with a line of 128 bytes
- * for each coordinate. The last three bits of the coordinate permute groups of eight rows within
- * a line (the 128-byte swizzle of the PTX manual). A piece of a panel is therefore contiguous in
- * memory, and reading it by columns causes no bank conflicts. */
+/* Returns the index of a half. Halves are stored in panels of 64 rows, with a line of 128 bytes for
+ * each coordinate. The last three bits of the coordinate permute groups of eight rows within a line
+ * (the 128-byte swizzle of the PTX manual). A stage of a panel is therefore contiguous in memory,
+ * and reading it by columns causes no bank conflicts. */
 __device__ __forceinline__ int64_t panel_at(int64_t row, int k, int depth)
 {
     return (row / PANEL * depth + k) * PANEL + (((int)(row % PANEL) / 8) ^ (k % 8)) * 8 + row % 8;

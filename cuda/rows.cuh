@@ -1,4 +1,5 @@
-/* Uploads rows to the device, and finds the nearest rows of each row. */
+/* Uploads rows to the device, and finds the nearest rows of each row. Rows are processed in strips,
+ * which are ranges of consecutive rows whose lists fit into device memory. */
 #ifndef DDSC_CUDA_ROWS_CUH
 #define DDSC_CUDA_ROWS_CUH
 
@@ -14,7 +15,7 @@ namespace
 
 const int64_t LONGEST = 320; /* length of the longest requested list; lists have 512 entries, of
                               * which 64 more must be free for new entries */
-const int64_t STRIP = 65536; /* largest number of rows at a time */
+const int64_t STRIP = 65536; /* largest number of rows of a strip */
 const int64_t STAGING = 64 << 20;
 const int64_t COLUMNS = 1 << 17; /* largest number of columns for which the radii are valid */
 

@@ -1,4 +1,4 @@
-/* Entropic transport in doubles between items on a plane grid, with one block of threads per
+/* Solves entropic transport in doubles between items on a plane grid, with one block of threads per
  * pair. Iterations, over-relaxation and stopping follow src/distance/sinkhorn/grid.c and pace.c. */
 #ifndef DDSC_CUDA_SCALING_CUH
 #define DDSC_CUDA_SCALING_CUH

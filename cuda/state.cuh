@@ -30,7 +30,8 @@ struct cuda {
     entry *list;
     unsigned *limit;
     int *count;
-    /* The lists of two strips. One is computed while the other is copied to the host. */
+    /* The lists of two strips. The lists of one strip are computed while those of the other strip
+     * are copied to the host. */
     float *key[2];
     int *index[2];
     int64_t ahead; /* first row of the strip started last, or -1 */

@@ -1,9 +1,9 @@
 /* Computes lower bounds on transport between items on a plane grid, with one block of threads per
  * pair. The kernel runs some relaxed Sinkhorn iterations in floats with decreasing epsilon,
- * followed by c-transforms. The steps follow src/distance/bound/refined.c. For any potentials g of
- * side 1, (g^c, g) is feasible, so its value is a lower bound. Only the rounding of g^c, two
- * additions and a cost per entry in floats, can affect its validity. This error is at most 2^-20
- * times the largest potential, and that margin is subtracted. */
+ * followed by c-transforms. The algorithm is that of src/distance/bound/refined.c. For any
+ * potentials g of side 1, (g^c, g) is feasible, so its value is a lower bound. Only the rounding of
+ * g^c, two additions and a cost per entry in floats, can affect its validity. This error is at most
+ * 2^-20 times the largest potential, and that margin is subtracted. */
 #ifndef DDSC_CUDA_TRANSPORT_CUH
 #define DDSC_CUDA_TRANSPORT_CUH
 

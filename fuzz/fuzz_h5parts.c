@@ -1,7 +1,7 @@
-/* The h5ad reader on files that libhdf5 itself has written, of parts chosen by the input: a matrix as a
- * table or in rows or columns of nonzeros, names as texts of either kind, numbers or categories, lengths
- * and codes that fit or do not. Damaged files are no use here, since libhdf5 crashes on some before the
- * reader sees anything (docs/notes/dependencies.md). */
+/* Runs the h5ad reader on files that libhdf5 itself writes, with contents chosen by the input: a
+ * dense, csr or csc matrix, names as texts of either kind, numbers or categories, and lengths and
+ * codes that match or do not. Damaged files are not useful here, because libhdf5 crashes on some of
+ * them before the reader is called (docs/notes/dependencies.md). */
 #include <math.h>
 
 #include "reader.h"
@@ -27,7 +27,7 @@ static unsigned take(chooser *c, unsigned below)
     return *c->at++ % below;
 }
 
-/* Mostly the length that fits. */
+/* Returns the matching length in most cases. */
 static hsize_t take_length(chooser *c, hsize_t fits)
 {
     return take(c, 8) ? fits : take(c, 2 * SIDE);
@@ -88,7 +88,7 @@ static void put_texts(chooser *c, hid_t in, const char *name, hsize_t n)
     H5Tclose(type);
 }
 
-/* A column about rows. */
+/* Writes a column about rows. */
 static void put_column(chooser *c, hid_t in, const char *name, hsize_t rows)
 {
     hsize_t n = take_length(c, rows);

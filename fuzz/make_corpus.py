@@ -13,7 +13,7 @@ LARGEST = 2000
 ENDINGS = {"npz": "npz", "npy": "npy", "csv": "csv", "tsv": "csv", "idx": "idx", "d2": "d2",
            "fcs": "fcs", "mtx": "mtx", "labels": "labels", "vocab0": "vocab", "hist0": "hist",
            "png": "image", "jpg": "image", "pgm": "image", "ppm": "image", "h5": "h5ad"}
-# Broken in interesting ways; the other broken files are one mutation away from these.
+# Invalid files of different kinds; the other invalid files are one mutation away from these.
 BROKEN = ("twice.npz", "lzma.npz", "objects.npz", "lying_shape.npz", "negative_shape.npy",
           "overflow.npy", "unclosed.csv", "lying.idx", "nan.idx", "irregular.d2",
           "histogram.fcs", "far_text.fcs", "cut.png", "cut.jpg")
@@ -167,7 +167,7 @@ def words():
 
 
 def travelled():
-    """Two items that went through arcsinh and a principal component, with columns about them."""
+    """Two items that went through arcsinh and a principal component, with metadata columns."""
     import io
     import numpy as np
     out = io.BytesIO()

@@ -1,5 +1,5 @@
-/* One reader on bytes in memory, as the fuzz targets and the corpus test call it. Whatever the
- * bytes, it must come back with a set, or with an error and a message. */
+/* Runs one reader on bytes in memory, for the fuzz targets and the corpus test. For any bytes, the
+ * reader must return a set, or an error with a message. */
 #ifndef DDSC_FUZZ_READER_H
 #define DDSC_FUZZ_READER_H
 
@@ -15,7 +15,7 @@
 
 enum { FUZZ_MAX_BYTES = 1 << 26, FUZZ_MAX_MEMORY = 1 << 29 };
 
-/* Documents, every word of which has a vector of one coordinate. */
+/* Reads documents in which every word has a vector of one coordinate. */
 static inline ddsc_status fuzz_documents(ddsc_context *ctx, measures_parts *parts, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
@@ -47,7 +47,7 @@ done:
     return status;
 }
 
-/* Word vectors for the words of one letter. */
+/* Reads word vectors for the words of one letter. */
 static inline ddsc_status fuzz_vectors(ddsc_context *ctx, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
@@ -64,7 +64,7 @@ done:
     return status;
 }
 
-/* Columns about three items, the first of which has one already. */
+/* Reads columns about three items, the first of which already has one. */
 static inline ddsc_status fuzz_meta(ddsc_context *ctx, io_stream *s)
 {
     static const char *const had = "age", *const values[] = {"1", "", "3"};
@@ -82,7 +82,7 @@ static inline ddsc_status fuzz_meta(ddsc_context *ctx, io_stream *s)
     return status;
 }
 
-/* What a file says its items went through, done to two points, as assign does. */
+/* Applies the transforms stored in a file to two points, as assign does. */
 static inline ddsc_status fuzz_recipe(ddsc_context *ctx, const measures *m)
 {
     ddsc_status status = DDSC_OK;
@@ -269,14 +269,14 @@ static inline bool fuzz_is_measures(const char *format)
     return false;
 }
 
-/* The reader of `format`; aborts when it breaks its word. */
+/* Runs the reader of `format` and aborts if it violates its contract. */
 static inline int fuzz_reader(const char *format, const uint8_t *data, size_t size)
 {
     ddsc_context_settings set;
     ddsc_context_settings_init(&set);
     set.threads = 1;
     set.memory_limit = FUZZ_MAX_MEMORY;
-    set.read_timeout_s = -1; /* HDF5 in this process, where the fuzzer sees it */
+    set.read_timeout_s = -1; /* HDF5 in this process, where the fuzzer can observe it */
     ddsc_context *ctx = NULL;
     io_stream *s = NULL;
     if (ddsc_context_create(&ctx, &set) < 0)

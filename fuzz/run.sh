@@ -1,13 +1,13 @@
 #!/bin/sh
-# run.sh BUILD-DIRECTORY SECONDS: every fuzz target for that long, from its seeds, as many at a time as there are
-# processors. What a target learns is kept in BUILD-DIRECTORY/corpus for the next run. An input that breaks a reader
-# is written to BUILD-DIRECTORY/finds and makes the script fail.
+# run.sh BUILD-DIRECTORY SECONDS: runs every fuzz target for this time, starting with its seeds, one target per
+# processor. New inputs are stored in BUILD-DIRECTORY/corpus for the next run. An input on which a reader fails is
+# written to BUILD-DIRECTORY/finds and makes the script fail.
 set -eu
 build=$1
 seconds=${2:-60}
 here=$(dirname "$0")
 
-# one_target PROGRAM: the same for one target. xargs starts this script once per target, with the program as $3.
+# one_target PROGRAM: runs one target. xargs starts this script once per target, with the program as $3.
 one_target() {
     reader=${1##*/fuzz_}
     mkdir -p "$build/corpus/$reader"

@@ -22,7 +22,7 @@ extern "C" {
  * or another value if MPI or SLEPc fails. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_team_create_mpi(ddsc_team *team, MPI_Comm comm);
 /* Destroys a team. This call is collective and must be made after the last use of the team and
- * before MPI_Finalize. It accepts a team whose creation failed. */
+ * before MPI_Finalize. The team may be one whose creation failed. */
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_destroy_mpi(ddsc_team *team);
 
 #ifdef __cplusplus

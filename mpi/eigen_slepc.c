@@ -28,13 +28,14 @@
 enum { SPACE_MORE = 60, SPACE_PIECE = 300, LOOKS_MORE = 20, CLEAR_TIMES = 2, IDLE_MOST = 3 };
 enum { LOOK_LEAST = 16 };
 
-/* Factor of the solver's tolerance, and limit on inner products. Deflated vectors are exact only up
+/* TIGHTER is the solver's tolerance relative to the requested one. ORTHOGONAL is the maximum inner
+ * product of a new vector with the vectors found before. Deflated vectors are exact only up
  * to their residuals, which accumulate in the vectors computed afterwards, so the solver uses a
  * tighter tolerance. */
 static const double TIGHTER = 0.1, ORTHOGONAL = 1e-6;
 
 /* A random vector has a component of about 1/sqrt(n) in any direction. With a probability of about
- * SHARE, the component is less than SHARE times that. */
+ * SHARE, the component is less than SHARE / sqrt(n). */
 static const double SHARE = 1e-8;
 
 /* The state of one eigenvalue problem. */

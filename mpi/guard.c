@@ -1,7 +1,7 @@
 /* ddsc-mpi: starts the rank program ddsc-mpi-rank, which is installed next to it, and monitors it.
- * A rank that is killed, by a user or because memory runs out, cannot report this or choose an exit
- * code, so the guard does both. It uses neither MPI nor the library, so it starts before anything
- * large is loaded and needs few resources. */
+ * A rank that is killed, by a user or because memory runs out, cannot report its end or choose an
+ * exit code, so the guard does both. It uses neither MPI nor the library, so it starts before
+ * anything large is loaded and needs few resources. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static const char *n_ranks(void)
         (const char *const[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL});
 }
 
-/* Replaces this process by the rank program. Does not return. */
+/* Replaces this process with the rank program. Does not return. */
 static void become_rank(char **argv)
 {
     char path[PATH_MAX];
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     const char *name = own_rank();
     sigset_t all, before;
     (void)argc;
-    if (!name) /* without a launcher, the shell reports how the process ended */
+    if (!name) /* not started by a launcher: the shell reports how the process ended */
         become_rank(argv);
     signal(SIGCHLD, SIG_DFL);
     sigfillset(&all);

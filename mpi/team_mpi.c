@@ -1,6 +1,6 @@
-/* Implements ddsc_team with MPI. Counts in MPI are ints, so messages larger than MESSAGE_MOST
- * are sent in pieces. Sender and receiver know the size and therefore the pieces. All calls come
- * from the thread that called the library (MPI_THREAD_FUNNELED). */
+/* Implements ddsc_team with MPI. Counts in MPI are ints, so messages larger than MESSAGE_MOST are
+ * split. Sender and receiver derive the parts from the size of the message. All calls come from the
+ * thread that called the library (MPI_THREAD_FUNNELED). */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,10 +23,10 @@
 /* ---- memory shared by the ranks of a machine ---- */
 
 /* Memory is shared through a POSIX shared memory object, whose name is removed as soon as all ranks
- * have opened it. An object remains only if a rank is killed before that. MPI_Win_allocate_shared
- * is not used for two reasons. If there is too little space (64 MB in a container), the first rank
- * fails under Open MPI and the others wait forever. In addition, its blocks can only be freed by
- * all ranks together. */
+ * have opened it. An object remains only if a rank is killed before its name is removed.
+ * MPI_Win_allocate_shared is not used for two reasons. If there is too little space (64 MB in a
+ * container), the first rank fails under Open MPI and the others wait forever. In addition, its
+ * blocks can only be freed by all ranks together. */
 enum { NAME_SIZE = 64 };
 
 static int all_good(const mpi_state *m, bool good)
@@ -36,8 +36,7 @@ static int all_good(const mpi_state *m, bool good)
     return all ? 0 : 1;
 }
 
-/* Creates an object of the given size, allocated and zeroed. Returns -1 if there is too little
- * space. */
+/* Creates a zeroed object of the specified size. Returns -1 if there is too little space. */
 static int create_memory(char name[NAME_SIZE], int64_t bytes)
 {
     struct timespec now;
@@ -53,7 +52,7 @@ static int create_memory(char name[NAME_SIZE], int64_t bytes)
     return file;
 }
 
-/* Opens a block. The first rank of the machine creates the memory, and the others open it by
+/* Opens a block. The first rank of the machine creates the memory, and the other ranks open it by
  * name. */
 static bool open_memory(const mpi_state *m, shared_block *b, int rank)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The library, the program and the unit tests for 64-bit ARM, cross-compiled, and the tests run under qemu-user, in
-# build/aarch64. No foreign program is installed: headers and libraries of Debian's arm64 packages are unpacked into a
-# folder that the compiler takes for its root.
+# Cross-compiles the library, the program and the unit tests for 64-bit ARM in build/aarch64, and runs the tests under
+# qemu-user. No arm64 packages are installed: headers and libraries of Debian's arm64 packages are unpacked into a
+# folder that the compiler uses as its root.
 #   packaging/aarch64.sh [CTEST-OPTION...]        default: -R '^test_', all unit tests
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ libraries="libc6-dev libopenblas-openmp-dev liblapacke-dev zlib1g-dev libjansson
     # shellcheck disable=SC2086 # the list is meant to split
     mmdebstrap --quiet --arch=arm64 --variant=extract --include="$(echo $libraries | tr ' ' ,)" \
         --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr bookworm "$root"
-    # Links that begin at the root of that system begin here.
+    # Makes absolute links relative to this root.
     find "$root/usr/lib" -type l -lname '/*' | while read -r link; do
         ln -sfn "$root$(readlink "$link")" "$link"
     done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a wheel for macOS (arm64 or x86-64) in build/dist and runs the package's tests with it. Needs Homebrew.
-# UNVERIFIED: nobody has run this script on a Mac.
+# UNVERIFIED: this script has not been run on a Mac.
 #   packaging/macos.sh
 set -eu
 cd "$(dirname "$0")/.."

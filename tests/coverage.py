@@ -1,5 +1,5 @@
-"""Share of the lines of src/ that the tests of a build with --coverage have reached, and the files
-that have most lines left.
+"""Prints the share of the lines of src/ that the tests of a build with --coverage executed, and the files with the most
+unexecuted lines.
 
 usage: coverage.py BUILD-DIRECTORY [LEAST-PERCENTAGE]
 """
@@ -14,7 +14,7 @@ WORST = 12
 
 
 def count_lines(build):
-    """{file: {line: times}}: a line of a header counts where any file that includes it ran it."""
+    """Return {file: {line: times}}. A line of a header counts if any file that includes it executed it."""
     counts = collections.defaultdict(collections.Counter)
     if not any(build.rglob("*.gcda")):
         sys.exit(f"coverage: no .gcda files under {build}: have the tests run?")

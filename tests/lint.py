@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The layers of src/, bottom to top, and the modules of each, bottom to top. A module sees only what stands before it.
+# The layers of src/ and the modules of each layer, bottom to top. A module may include only modules before it.
 LAYERS = {
     "base": [],
     "numeric": ["linalg", "graph", "eigen", "kmeans", "labels"],
@@ -20,7 +20,7 @@ LAYERS = {
     "assess": ["identity", "cohort", "quality"],
     "report": ["result", "traits", "content", "render", "diff"],
 }
-# What each module includes: exactly this, no more and no less. docs/architecture.md shows the picture.
+# The exact includes of each module, described in docs/architecture.md.
 BELOW = {
     "base": [],
     "numeric/linalg": ["base"],
@@ -45,7 +45,7 @@ BELOW = {
     "neighbors/metric": ["base", "distance/bound", "distance/cost", "distance/exact", "distance/lot", "distance/mmd",
                          "distance/sinkhorn", "neighbors/pairs", "numeric/linalg"],
     "neighbors/search": ["base", "neighbors/pairs", "numeric/graph", "numeric/linalg"],
-    "neighbors/planner": ["base", "data", "distance/bound", "distance/lot", "distance/mmd", "neighbors/metric",
+    "neighbors/planner": ["base", "data", "distance/bound", "distance/exact", "distance/lot", "distance/mmd", "neighbors/metric",
                           "neighbors/search", "numeric/graph", "numeric/linalg"],
     "cluster/baseline": ["base", "data", "distance/exact", "distance/simd", "neighbors/metric", "neighbors/planner",
                          "numeric/linalg"],
@@ -61,7 +61,7 @@ BELOW = {
     "report/render": ["base", "io/stream", "report/content", "report/result", "report/traits"],
     "report/diff": ["base", "io/stream", "report/render", "report/result", "report/traits"],
 }
-# What hidden functions of a module begin with, so that a static library disturbs nobody; no two modules share a
+# Prefixes of the internal functions of each module, which prevent clashes in static libraries. No two modules share a
 # prefix.
 PREFIXES = {
     "base": ["arena", "clock", "ctx", "device", "hash", "invariant", "mem", "number", "paper", "parallel", "pool",
@@ -109,13 +109,13 @@ PREFIXES = {
 OWNED = {"omp.h": "base", "pthread.h": "base", "dlfcn.h": "base", "cblas.h": "numeric/linalg", "lapacke.h": "numeric/linalg",
          "zlib.h": "io/stream", "zstd.h": "io/stream", "jansson.h": "report/result, report/render",
          "png.h": "io/image", "jpeglib.h": "io/image", "hdf5.h": "io/hdf5"}
-# Of the folder mpi/ alone: neither the library nor the program may need them.
+# Only mpi/ may use these headers; the library and the program must not depend on them.
 OF_MPI = re.compile(r'#include ["<](mpi|slepc\w*|petsc\w*)\.h[">]')
 MAX_FILE, MAX_FUNCTION = 500, 100
 MAX_FILES = 34  # in a module: more do not fit on one screen
 MAX_PYTHON = 600  # documentation of parameters makes Python files longer
-# Phrases that a native technical writer would not use here, with the plain form. Matched in comments, messages and pages,
-# whatever the case; docs/notes and this file are left out.
+# Phrases that a native technical writer would not use, with replacements. Matched case-insensitively in comments,
+# messages and pages, except for docs/notes and this file.
 IDIOMS = {
     r"anew": "again",
     r"foretell\w*|foretold": "predict",
@@ -156,7 +156,7 @@ def module_of(path):
 
 
 def check_picture():
-    """BELOW against LAYERS: arrows go from a layer to lower ones, and within a layer to modules that stand before."""
+    """Check BELOW against LAYERS: includes go from a layer to lower layers, and within a layer to earlier modules."""
     order = [f"{layer}/{module}" if module else layer for layer, modules in LAYERS.items() for module in modules or [""]]
     if sorted(order) != sorted(BELOW) or sorted(order) != sorted(PREFIXES):
         yield f"tests/lint.py: LAYERS, BELOW and PREFIXES name other modules: {set(order) ^ set(BELOW) | set(order) ^ set(PREFIXES)}"
@@ -174,7 +174,7 @@ def includes(path, lines):
 
 
 def check_includes(path, lines, used):
-    """Records in `used` the arrows between modules that the file takes."""
+    """Record the includes between modules that the file uses in `used`."""
     module = module_of(path)
     if module not in BELOW:
         yield f"{path}: src/{module} is no module; tests/lint.py lists them"
@@ -198,9 +198,9 @@ def check_used(used):
 
 
 def public_calls():
-    """Functions of the public header that may not be called inside the library: they would wipe the
-    message, the details and the cancelling of the call at work. Those that only read, free or fill in
-    defaults do not."""
+    """Return the functions of the public header that must not be called inside the library, because they would clear
+    the message, the details and the cancellation of the current call. Functions that only read, free or fill in
+    defaults are allowed."""
     text = (ROOT / "include" / "ddsc" / "ddsc.h").read_text()
     names = set(re.findall(r"\b(ddsc_\w+)\(", text))
     return {n for n in names if not re.search(r"_(destroy|init|init_sized)$|_get_|^ddsc_version$", n)}
@@ -300,7 +300,7 @@ def strip_comments(text):
 
 
 def functions(text):
-    """(name, is static) of every function defined: a header that ends in a line "{"."""
+    """Return (name, is static) of every function definition: a header that is followed by a line "{"."""
     for found in re.finditer(r"(?m)^((?:[A-Za-z_][^\n;{}]*\n)(?:[ \t][^\n;{}]*\n)*)\{$", text):
         header = re.sub(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)", "", found.group(1))
         name = re.search(r"(\w+)\(", header)
@@ -309,7 +309,8 @@ def functions(text):
 
 
 def check_names(sources):
-    """Structs and functions of one name in two files, and hidden functions without a prefix of their module."""
+    """Find structs and functions with the same name in two files, and internal functions without the prefix of their
+    module."""
     owner = {}
     for module, prefixes in PREFIXES.items():
         for prefix in prefixes:
@@ -340,7 +341,8 @@ def check_modules(sources):
 
 
 def check_pins():
-    """Actions by commit, images by digest, packages of PyPI by hash: what a name stands for may change, these cannot."""
+    """Check that actions are pinned by commit, images by digest and packages from PyPI by hash, because the contents of
+    a name may change."""
     for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
         for number, line in enumerate(path.read_text().split("\n"), 1):
             if re.search(r"\buses: ", line) and not re.search(r"@[0-9a-f]{40} # v\d", line):

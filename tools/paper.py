@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Computes the tables of the paper next to ours and writes docs/paper.md and docs/notes/paper-details.md.
+"""Computes the tables of the paper, compares them with the published values, and writes docs/paper.md and
+docs/notes/paper-details.md.
 
 Each row is computed separately and stored in tools/paper_tables/rows, so a run can be interrupted and resumed. The page
 is generated from the stored rows; missing rows are shown as "not computed".
@@ -61,12 +62,12 @@ def main():
                         help=", ".join([*rows.SECTIONS, *rows.GROUPS]))
     parser.add_argument("--row", nargs="+", metavar="NAME", help="NAME or SECTION/NAME, as in --list")
     parser.add_argument("--method", nargs="+", choices=rows.METHODS)
-    parser.add_argument("--resume", action="store_true", help="the default: rows that are stored are not computed again")
-    parser.add_argument("--again", action="store_true", help="compute rows although they are stored")
+    parser.add_argument("--resume", action="store_true", help="skip rows that are stored (the default)")
+    parser.add_argument("--again", action="store_true", help="compute rows even if they are stored")
     parser.add_argument("--budget", type=float, default=float("inf"), metavar="S", help="CPU seconds")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="the page (default: docs/paper.md)")
-    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "results", help="where single runs are kept")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "results", help="folder for the results of single runs")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     a = parser.parse_args()
     results = a.results.resolve() / ("paper-quick" if a.quick else "paper")

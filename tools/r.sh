@@ -12,7 +12,7 @@ rm -rf "$out"
 mkdir -p "$out"
 export DDSC_INCLUDE="$root/include" DDSC_LIB="$root/build" DDSC="$root/build/ddsc"
 [ -n "${DDSC_DATA:-}" ] || DDSC_DATA=$(dirname "$root")/shared/data
-# The program replaces kernels of OpenBLAS that are older than the processor. R cannot, so both get the same ones.
+# The program replaces OpenBLAS kernels that are older than the processor. R cannot, so both use the same ones.
 if [ -z "${OPENBLAS_CORETYPE:-}" ] && grep -qw avx2 /proc/cpuinfo 2>/dev/null; then
     export OPENBLAS_CORETYPE=Haswell
 fi

@@ -1,6 +1,6 @@
 """Sets the version in every file that contains it, and renames the section "Unreleased" of the changelog.
 
-    tools/version.py X.Y.Z [DATE]        DATE is the date of the release, today without it
+    tools/version.py X.Y.Z [DATE]        DATE is the date of the release (default: today).
 
 include/ddsc/ddsc.h is the authoritative location. python/tests/test_package.py fails if the files disagree.
 """

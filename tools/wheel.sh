@@ -43,7 +43,7 @@ make_wheel() { # TREE
     say "wheel, from the source distribution"
     mkdir $unpacked
     tar -xzf $out/ddsc-*.tar.gz -C $unpacked --strip-components=1
-    # No path of this machine in the files, and none in what their build-id is computed from.
+    # The files, and the input of their build-id, contain no path of this machine.
     quiet $venv/bin/pip wheel -q --no-build-isolation --no-deps -w build/wheel-raw \
         --config-settings=cmake.define.DDSC_PORTABLE=ON \
         --config-settings=cmake.define.CMAKE_BUILD_WITH_INSTALL_RPATH=ON \
@@ -65,31 +65,32 @@ make_wheel() { # TREE
 }
 
 # The packages that the tests use. Either all or none are present.
-get_house() {
-    house=$PWD/build/wheelhouse
-    cmp -s tools/pip/wheelhouse.txt "$house/list" || {
+get_wheelhouse() {
+    wheelhouse=$PWD/build/wheelhouse
+    cmp -s tools/pip/wheelhouse.txt "$wheelhouse/list" || {
         get_tools
-        rm -rf "$house" "$house.part"
+        rm -rf "$wheelhouse" "$wheelhouse.part"
         say "packages for the tests, from PyPI"
-        quiet $venv/bin/pip download -q --require-hashes --no-deps --only-binary=:all: -d "$house.part" \
+        quiet $venv/bin/pip download -q --require-hashes --no-deps --only-binary=:all: -d "$wheelhouse.part" \
             -r tools/pip/wheelhouse.txt
-        cp tools/pip/wheelhouse.txt "$house.part/list"
-        mv "$house.part" "$house"
+        cp tools/pip/wheelhouse.txt "$wheelhouse.part/list"
+        mv "$wheelhouse.part" "$wheelhouse"
     }
 }
 
-# inside SCRIPT PACKAGES WHEEL-OR-SDIST: a Debian 12 with these packages, the wheels and the tests in /try.
+# inside SCRIPT PACKAGES WHEEL-OR-SDIST: runs SCRIPT in a Debian 12 with these packages, and with the wheels and the
+# tests in /try.
 inside() {
     command -v mmdebstrap >/dev/null || {
         say "the check needs mmdebstrap: sudo apt install mmdebstrap"
         exit 1
     }
-    get_house
+    get_wheelhouse
     files=$(mktemp -d)
     trap 'rm -rf "$files"' EXIT
     mkdir "$files/ddsc" "$files/wheels"
     cp -r python docs include cli README.md "$files/ddsc"
-    cp "$house"/*.whl "$3" "$files/wheels"
+    cp "$wheelhouse"/*.whl "$3" "$files/wheels"
     cp "tools/$1" "$files/"
     mmdebstrap --quiet --variant=minbase --include="$2" --format=null \
         --customize-hook="cp -r '$files' \"\$1/try\"" \

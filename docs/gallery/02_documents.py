@@ -38,5 +38,5 @@ print(model.verdict_["text"])
 ax = ddsc.plot.embedding(model, labels=X.labels)
 
 # %%
-# List the most ambiguous documents with their cluster and the next nearest cluster.
+# List the most ambiguous documents with their cluster and the nearest other cluster.
 model.items_frame().nlargest(5, "ambiguity")[["id", "label", "next", "ambiguity", "neighbor1"]]

@@ -30,7 +30,7 @@ print(f"from the mean of each sample alone: {ddsc.adjusted_mutual_info_score(X.l
 
 # %%
 # List the markers that distinguish the clusters. ``effect`` is in standard deviations and is negative if the values are
-# lower. The effects were computed from the same data as the clusters, so they are descriptive and test nothing.
+# lower. The effects were computed from the same data as the clusters, so they describe the clusters but test nothing.
 for cluster in model.explain():
     told = ", ".join(f"{m['name']} {m['effect']:+.2f}" for m in cluster["markers"][:3])
     print(f"cluster {cluster['label']}: {told}")

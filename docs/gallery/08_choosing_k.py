@@ -20,7 +20,7 @@ print("chosen:", model.n_clusters_)
 pd.DataFrame(model.candidates_)
 
 # %%
-# The table lists three criteria. A wide *relative gap* (2 or more) after K means that K clusters
+# The table lists three criteria. A large *relative gap* (3 or more) after K means that K clusters
 # are well separated. *Modularity* compares the connections within clusters with those expected by
 # chance. *Stability* is the agreement between random halves of the items.
 pd.DataFrame(model.sweep_)[["k", "relative_gap", "modularity", "stability"]].round(2)

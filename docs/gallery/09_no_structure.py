@@ -45,4 +45,4 @@ for name in ("three groups", "noise"):
 
 # %%
 # The verdicts "separate" and "reproducible" are reliable. The verdict "continuum" does not prove that there are no
-# clusters. Clusters that touch, and clusters of small sets, are often not confirmed.
+# clusters. Clusters that touch, and clusters in small sets, are often not confirmed.

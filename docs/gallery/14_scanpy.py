@@ -78,7 +78,7 @@ model.label_cells(cells, "sample")
 cells.obs[["sample", "ddsc_cluster", "ddsc_ambiguity"]].head()
 
 # %%
-# Save the samples. A cell that writes a file can be run again with ``overwrite=True``, and ``write_h5ad`` always
-# overwrites.
+# Save the samples. A notebook cell that writes a file can be run again with ``overwrite=True``, and ``write_h5ad``
+# always overwrites.
 samples.write_h5ad("samples.h5ad")
 model.save("samples-model.npz", overwrite=True)

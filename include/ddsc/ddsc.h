@@ -1,8 +1,8 @@
 /* ddsc: spectral clustering of discrete distributions.
  *
- * An item is a weighted point cloud. The library compares the items of a set (ddsc_measures) with
- * a metric and builds the graph of the tau nearest neighbors of each item (ddsc_graph). It then
- * cuts the graph into K clusters using the leading eigenvectors of its normalized affinity
+ * An item is a weighted point cloud. The library compares the items of a set (ddsc_measures) with a
+ * metric and builds the graph of the tau nearest neighbors of each item (ddsc_graph). The library
+ * then cuts the graph into K clusters using the leading eigenvectors of its normalized affinity
  * (ddsc_clustering). A typical program looks like this:
  *
  *     ddsc_context *ctx = NULL;
@@ -27,42 +27,43 @@
  * This program is examples/cluster_file.c; examples/ contains more complete programs. This header
  * is the reference manual. Its sections are version and status, context, teams, measures,
  * transforms, files, text, metrics and distances, the neighbor graph, clustering, new items,
- * inspecting a result, scores and theory, tests of columns about items, single transport problems,
+ * inspecting a result, scores and theory, tests of metadata columns, single transport problems,
  * barycenters, vectors, and reports.
  *
  * Conventions:
  *  - Every call that can fail returns a ddsc_status. 0 is success. A negative value is an error,
- *    and outputs are then NULL or unchanged. A positive value is a warning: the outputs are valid
- *    but marked. The message is stored in the context.
- *  - `create`, `read` and `run` functions return objects that the caller destroys. `destroy`
+ *    and outputs are then NULL or unchanged. A positive value is a warning: the outputs are valid,
+ *    but a computation did not converge. The message is stored in the context.
+ *  - `create`, `read` and `run` functions return objects that the caller must destroy. `destroy`
  *    accepts NULL. `get` functions return borrowed pointers.
  *  - Arguments are ordered: context, outputs, inputs, settings.
  *  - The same input, seed and version produce the same bytes for any number of threads.
- *  - The library never prints, exits, installs signal handlers or keeps global state. It forks
- *    only to read HDF5.
+ *  - The library never prints, exits, installs signal handlers or keeps global state. A child
+ *    process is started only to read HDF5 files.
  *  - A context may be used by only one thread at a time, so create one context per thread. Objects
- *    are immutable once created. Several contexts may share them, as long as the context that
- *    created them outlives them.
+ *    are immutable once created, except ddsc_report and ddsc_index. Several contexts may share an
+ *    object as long as the context that created it outlives it.
  *
  * Caller-allocated structs may grow in later versions:
  *  - Settings, problems and results (all structs with a `struct_size`) are initialized by their
- *    `_init` macro. It records the struct size that the caller was compiled with and sets every
- *    field to its default. A program built against an older header works with a newer library:
- *    fields that the program does not know keep their defaults, and the library never writes past
- *    the end of its struct. A newer program works with an older library if it leaves fields
- *    unknown to that library at their defaults; otherwise the call fails. Passing NULL for
- *    settings selects the defaults.
+ *    `_init` macro. The macro records the struct size that the caller was compiled with and sets
+ *    every field to its default. A program built against an older header works with a newer
+ *    library: fields that the program does not know keep their defaults, and the library never
+ *    writes past the end of the program's struct. A program built against a newer header works with
+ *    an older library if it leaves the fields that the library does not know at their defaults;
+ *    otherwise the call fails. If the settings are NULL, all defaults are used.
  *  - Views are filled by their `_get_view` macro, which passes the size in the same way. Fields
  *    that an older library does not know are set to zero.
- *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are accessed through pointers. ddsc_cloud,
- *    ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark, ddsc_column,
- *    ddsc_permanova_missing and ddsc_update_setting are array elements and never change.
+ *  - Rows of a result, such as ddsc_k_row, are accessed through pointers, so they may grow.
+ *    ddsc_cloud, ddsc_detail, ddsc_k_candidate, ddsc_merge, ddsc_report_setting, ddsc_mark,
+ *    ddsc_column, ddsc_permanova_missing and ddsc_update_setting are elements of arrays and never
+ *    change.
  *
  * Compatibility policy: everything not marked DDSC_EXPERIMENTAL is stable from version 0.2.0. New
  * fields are only appended after the existing fields of a struct. No field is moved, removed or
- * given another meaning, and enumerators keep their values (tests/abi checks this). Removal of a
- * function is announced one minor version in advance and changes the name of the shared library
- * (SOVERSION). Experimental functions may change in any minor version until the mark is removed. */
+ * given another meaning, and enumerators keep their values (tests/abi checks this). The removal of
+ * a function is announced one minor version in advance and changes the SOVERSION of the shared
+ * library. Functions marked DDSC_EXPERIMENTAL may change in any minor version. */
 #ifndef DDSC_DDSC_H
 #define DDSC_DDSC_H
 
@@ -73,7 +74,8 @@
 extern "C" {
 #endif
 
-/* Version of this header and of the whole project. The build system reads it from here. */
+/* Version of this header and of the whole project. The build system reads the version from these
+ * macros. */
 #define DDSC_VERSION_MAJOR 0
 #define DDSC_VERSION_MINOR 2
 #define DDSC_VERSION_PATCH 0
@@ -88,7 +90,7 @@ extern "C" {
 #endif
 
 /* Marks functions that are not yet stable. If a program defines DDSC_WARN_EXPERIMENTAL before
- * including this header, the compiler warns where it uses such a function. */
+ * including this header, the compiler warns about each use of such a function. */
 #if defined(DDSC_WARN_EXPERIMENTAL) && defined(__GNUC__)
 #define DDSC_EXPERIMENTAL __attribute__((deprecated("experimental: may change in any version")))
 #else
@@ -104,14 +106,14 @@ DDSC_API const char *ddsc_features(void);
 
 typedef enum ddsc_status {
     DDSC_OK = 0,
-    DDSC_NOT_CONVERGED = 1,   /* an iteration limit was reached; results are valid but marked */
-    DDSC_ERROR_ARGUMENT = -1, /* invalid call: bad setting, NULL, index out of range */
+    DDSC_NOT_CONVERGED = 1,   /* an iteration limit was reached; results are not certified */
+    DDSC_ERROR_ARGUMENT = -1, /* invalid argument: bad setting, NULL, index out of range */
     DDSC_ERROR_INPUT = -2,    /* bad data; the message names the file, item, line or value */
     DDSC_ERROR_MEMORY = -3,   /* allocation failed or exceeded the context's memory limit */
     DDSC_ERROR_IO = -4,       /* cannot write an output: disk full, no permission, no such folder */
     DDSC_ERROR_EXISTS = -5,   /* the output file exists and overwriting was not requested */
     DDSC_ERROR_CANCELED = -6, /* canceled by the cancel callback */
-    DDSC_ERROR_INTERNAL = -7, /* an internal invariant failed; please report it */
+    DDSC_ERROR_INTERNAL = -7, /* an invariant failed; please report this bug */
     DDSC_ERROR_CANCELLED = DDSC_ERROR_CANCELED /* deprecated spelling */
 } ddsc_status;
 
@@ -120,9 +122,10 @@ DDSC_API const char *ddsc_status_name(ddsc_status status);
 
 /* Makes text from files (ids, file names) safe to print on a terminal. Control characters,
  * bidirectional marks and bytes that are not valid UTF-8 become escapes such as \x1b and \u202e.
- * Line ends and tabs are kept. Like snprintf, it writes at most `size` bytes including the final
- * NUL and returns the full length. 4 * n_bytes + 1 bytes are always enough. Output to path "-" is
- * escaped in this way if standard output is a terminal. */
+ * Line ends and tabs are unchanged. Like snprintf, the function writes at most `size` bytes
+ * including the final NUL and returns the full length. A buffer of 4 * n_bytes + 1 bytes is always
+ * large enough. Output written to the path "-" is escaped in the same way if standard output is a
+ * terminal. */
 DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_visible(char *out, size_t size, const char *text,
                                                     size_t n_bytes);
 
@@ -130,9 +133,10 @@ DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_visible(char *out, size_t size, cons
 
 typedef struct ddsc_context ddsc_context;
 
-/* Callbacks run on the thread that made the call. */
+/* All callbacks run on the thread that called the library. */
 
-/* `stage` is the name of the current stage, such as "distances". `total` is 0 if it is unknown. */
+/* Reports progress. `stage` is the name of the current stage, such as "distances". `total` is 0 if
+ * the amount of work is unknown. */
 typedef void (*ddsc_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
 /* A non-zero return value cancels the call, which then returns DDSC_ERROR_CANCELED. */
 typedef int (*ddsc_cancel_fn)(void *user);
@@ -152,7 +156,7 @@ typedef struct ddsc_context_settings {
     size_t struct_size;
     int threads;   /* 0: one thread per processor of the machine */
     uint64_t seed; /* default 0 */
-    /* maximum number of bytes that the library may allocate at any time; 0: no limit */
+    /* maximum number of bytes allocated at the same time; 0: no limit */
     int64_t memory_limit;
     void *(*allocate)(void *user, size_t size); /* set all three functions or none; they must be
                                                  * thread-safe */
@@ -165,11 +169,12 @@ typedef struct ddsc_context_settings {
     void *cancel_user;
     ddsc_warning_fn warning; /* NULL: warnings are discarded */
     void *warning_user;
-    int whole_process; /* 1: stage timings begin at process start; the time before the first call is
-                        * the stage `start` */
-    /* HDF5 files are read in a child process (fork), which ends with the call. The call fails if
-     * the child makes no progress for this many seconds (default 60; 0: no limit). If the value is
-     * negative, files are read in the calling process, which a damaged file can crash or block. */
+    int whole_process; /* 1: stage timings begin at process start, and the time before the first
+                        * call is reported as stage `start` */
+    /* HDF5 files are read in a child process, which exits before the call returns. The call fails
+     * if the child makes no progress for this many seconds (default 60; 0: no limit). If the value
+     * is negative, HDF5 files are read in the calling process, which a damaged file can crash or
+     * block. */
     double read_timeout_s;
     ddsc_encoding encoding; /* encoding of tables, documents and other input text; default UTF-8 */
 } ddsc_context_settings;
@@ -181,42 +186,44 @@ DDSC_API void ddsc_context_settings_init_sized(ddsc_context_settings *settings, 
 DDSC_API ddsc_status ddsc_context_create(ddsc_context **context,
                                          const ddsc_context_settings *settings);
 DDSC_API void ddsc_context_destroy(ddsc_context *context);
-/* Returns the text of the last error, or "" if there is none. It is valid until the next call on
- * this context. */
+/* Returns the text of the last error, or "" if there is none. The text is valid until the next call
+ * on this context. */
 DDSC_API const char *ddsc_context_get_message(const ddsc_context *context);
 DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
-/* Returns the largest number of bytes that have been allocated at any time so far. */
+/* Returns the peak number of bytes that were allocated at the same time. */
 DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
-/* Frees an array that was allocated by a call whose description refers to this function. NULL is
- * allowed. */
+/* Frees an array returned by a function whose description refers to ddsc_release. `block` may be
+ * NULL. */
 DDSC_API void ddsc_release(ddsc_context *context, void *block);
 
 /* One named statistic of a run, such as the number of pairs excluded by one of the lower bounds.
- * The statistics that are available depend on the algorithms that the run used. Their names may
- * change in any version. */
+ * Which statistics are available depends on the algorithms that the run used. The names may change
+ * in any version. */
 typedef struct ddsc_detail {
     const char *name;
     double value;
 } ddsc_detail;
 
-/* Returns the statistics of the last call on this context. They are valid until the next call. */
+/* Returns the statistics of the last call on this context. The array is valid until the next
+ * call. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_detail *ddsc_context_get_details(const ddsc_context *context,
                                                                        int64_t *n_details);
-/* Returns note `number` (from 0) about the last call. A note states which algorithm a stage used
- * and why, such as "search", "pruned", "lower bounds cost less than solves". Returns 0 if there is
- * no such note. Any of the pointers may be NULL. The texts are valid until the next call. */
+/* Retrieves note `number` (counted from 0) about the last call and returns 1, or returns 0 if there
+ * is no such note. A note states which algorithm (path) a stage used and why. For example, stage
+ * "search" used path "pruned" because "lower bounds cost less than solves". Any of the pointers may
+ * be NULL. The texts are valid until the next call. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_context_get_note(const ddsc_context *context, int64_t number,
                                                      const char **stage, const char **path,
                                                      const char **why);
 
-/* Makes runs resumable. Subsequent calls of ddsc_distance_run, ddsc_neighbors_run and
- * ddsc_cluster_run store the pairs that they solve in `folder`. They reuse the pairs that an
- * earlier run with the same input, settings and version stored there. The files are checksummed and
- * written atomically. The result is bit-identical to that of an uninterrupted run. This call
- * creates the folder if it is missing, but not its parent, and fails if the folder is not writable.
- * A run fails if the folder belongs to another input or other settings. `settings` (one line, or
- * NULL) is an additional key that must be the same in all runs. If folder is NULL, nothing is
- * stored. */
+/* Makes runs resumable. Subsequent calls to ddsc_distance_run, ddsc_neighbors_run and
+ * ddsc_cluster_run store the pairs that they solve in `folder`. These calls reuse the pairs that an
+ * earlier run with the same input, settings and version stored in the folder. The files are
+ * checksummed and written atomically. The result is bit-identical to that of an uninterrupted run.
+ * This call creates the folder if it is missing, but not its parent, and fails if the folder is not
+ * writable. A run fails if the folder was created for a different input or different settings.
+ * `settings` (one line, or NULL) is an additional key that must be the same in all runs that use
+ * the folder. If `folder` is NULL, nothing is stored. */
 DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
                                              const char *settings);
 /* Returns the number of pairs read from the resume folder since ddsc_context_set_resume was
@@ -224,12 +231,12 @@ DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 /* Selects the device that computes products over all pairs: "cpu" (the default, also selected by
- * NULL), "cuda", "cuda:1" or "auto". "auto" selects a GPU for work that takes it less time than the
- * CPU, and the CPU without a message if there is no GPU. CUDA uses the plug-in libddsc_cuda.so. The
- * library searches for it in its own folder or in the folder named by the environment variable
- * DDSC_PLUGIN_PATH. The metric computes the final values on the CPU, so a graph has the same bytes
- * on every device. If a named device is missing, or a device has too little memory or fails, the
- * library issues one warning and uses the CPU. */
+ * NULL), "cuda", "cuda:1" or "auto". "auto" uses a GPU for work that a GPU finishes sooner than the
+ * CPU, and silently uses the CPU if there is no GPU. CUDA requires the plug-in libddsc_cuda.so. The
+ * library searches for the plug-in in the folder named by the environment variable
+ * DDSC_PLUGIN_PATH, or else in the folder of the library. Final values are computed on the CPU, so
+ * a graph has the same bytes on every device. If a named device is missing, or a device has too
+ * little memory or fails, the library issues one warning and uses the CPU. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
                                                                const char *device);
 /* Returns the device used since ddsc_context_set_device, such as "cuda:0", or "cpu" if no device
@@ -242,11 +249,11 @@ DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, 
 
 /* ==== Teams: several processes that share one run ==== */
 
-/* An eigenproblem that the library passes to a team's own eigensolver. Each rank passes rows begin
- * .. end of the symmetric operator in CSR form, with column numbers of the whole n x n matrix.
- * `known` holds orthonormal eigenvectors with eigenvalue 1, which the solver must not return again.
- * Eigenvalues lie in [-1, 1], except those of rows whose only entry is on the diagonal. These rows
- * belong to items that were excluded. Within the rows of a rank, neighboring items are stored close
+/* An eigenproblem that the library passes to a team's eigensolver. Each rank has the rows in
+ * [begin, end) of the symmetric n x n operator in CSR form, with global column numbers. `known`
+ * holds orthonormal eigenvectors with eigenvalue 1, which the solver must not return again.
+ * Eigenvalues lie in [-1, 1], except those of rows whose only entry is on the diagonal. Such rows
+ * belong to excluded items. Within the rows of a rank, neighboring items are stored close
  * together. */
 typedef struct ddsc_team_eigen {
     size_t struct_size; /* size of the library's struct; fields beyond this size do not exist */
@@ -279,19 +286,19 @@ typedef struct ddsc_team_eigen {
     void *progress_user;
 } ddsc_team_eigen;
 
-/* Initializes an eigenproblem. The library initializes the problems that it passes to a solver.
- * Call this macro only to test a solver separately. */
+/* Initializes an eigenproblem, so that a solver can be tested on its own. The problems that the
+ * library passes to a solver are already initialized. */
 #define ddsc_team_eigen_init(problem) ddsc_team_eigen_init_sized((problem), sizeof *(problem))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_team_eigen_init_sized(ddsc_team_eigen *problem, size_t size);
 
-/* Functions that the ranks of a team use to communicate. Every rank has its own context and makes
- * the same library calls with the same input in the same order. Pairs and bounds are divided among
- * the ranks, and every rank obtains the same results. ddsc_measures_share, ddsc_matrix_read_shared
- * and ddsc_model_read_shared read a file once for all ranks.
+/* The functions with which the ranks of a team communicate. Every rank has its own context and
+ * makes the same library calls with the same input in the same order. Pairs and bounds are divided
+ * among the ranks, and every rank obtains the same results. ddsc_measures_share,
+ * ddsc_matrix_read_shared and ddsc_model_read_shared read a file once for all ranks.
  *
- * All functions except `unshare` are collective. They are called from the thread that called the
- * library. Each returns 0, or a non-zero value if the other ranks can no longer be reached
- * (DDSC_ERROR_INTERNAL).
+ * All functions except `unshare` are collective. The library calls them on the thread that called
+ * the library. Each returns 0, or a non-zero value if the other ranks can no longer be reached. In
+ * that case, the library call fails with DDSC_ERROR_INTERNAL.
  *
  * If a library call fails on one rank only (out of memory, canceled, unreadable file), that rank
  * returns at once. The library does not notify the other ranks, so they block in their next
@@ -307,8 +314,8 @@ typedef struct ddsc_team {
     int (*exchange)(void *state, const void *send, const int64_t *send_bytes, void *receive,
                     const int64_t *receive_bytes);
     /* All-gather. `data` consists of bytes[0] bytes for rank 0, bytes[1] bytes for rank 1, and so
-     * on. Before the call, each rank has filled its own part. After the call, every rank has all
-     * parts. */
+     * on. Before the call, each rank has filled its part. After the call, every rank has the parts
+     * of all ranks. */
     int (*gather)(void *state, void *data, const int64_t *bytes);
     /* Replaces *value by the sum of the values of all lower ranks (0 on rank 0). */
     int (*scan)(void *state, int64_t *value);
@@ -323,8 +330,8 @@ typedef struct ddsc_team {
     int (*ready)(void *state);
     void (*unshare)(void *state, void *block);
     /* Computes eigenpairs with a solver distributed over the ranks. If this pointer is NULL, each
-     * rank runs the library's own solver. The return values are those of the other functions.
-     * `verified` is 0 if the solver did not converge. */
+     * rank runs the library's own solver. The function returns 0 or a non-zero value like the other
+     * functions, and sets `verified` to 0 if the solver did not converge. */
     int (*eigen)(void *state, ddsc_team_eigen *problem);
 } ddsc_team;
 
@@ -342,12 +349,13 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_team(ddsc_context *conte
  * zero weight are removed, and points with equal coordinates share one row of the table. */
 typedef struct ddsc_measures ddsc_measures;
 
-/* Treatment of items without mass: reject the set, or drop these items. Dropped items keep their
- * input row. */
+/* What happens if items have no mass: the set is rejected, or these items are dropped. Dropped
+ * items still count as input rows. */
 typedef enum ddsc_on_empty { DDSC_EMPTY_ERROR = 0, DDSC_EMPTY_DROP = 1 } ddsc_on_empty;
 
 /* Creates a set in which each item has its own points. Item i consists of rows offsets[i] ..
- * offsets[i+1] of points (row-major, offsets[n] x dim). If weights is NULL, weights are uniform. */
+ * offsets[i+1] - 1 of `points` (row-major, offsets[n_items] x dim). If `weights` is NULL, weights
+ * are uniform. */
 DDSC_API ddsc_status ddsc_measures_create_clouds(ddsc_context *context, ddsc_measures **measures,
                                                  int64_t n_items, int64_t dim, const double *points,
                                                  const double *weights, const int64_t *offsets,
@@ -366,7 +374,8 @@ DDSC_API ddsc_status ddsc_measures_create_items(ddsc_context *context, ddsc_meas
                                                 int64_t n_items, int64_t dim,
                                                 const ddsc_cloud *items, ddsc_on_empty on_empty);
 
-/* Items over a shared support, in CSR form. Entries offsets[i] .. offsets[i+1] belong to item i. */
+/* Items over a shared support, in CSR form. Entries offsets[i] .. offsets[i+1] - 1 belong to item
+ * i. */
 typedef struct ddsc_shared_items {
     size_t struct_size;
     int64_t n_items, n_support, dim;
@@ -387,10 +396,10 @@ DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_meas
                                                 const double *support, const double *histograms,
                                                 ddsc_on_empty on_empty);
 /* These functions generate synthetic data. ddsc_measures_generate_shapes creates n squares and n
- * circles (classes 0 and 1) with n_points points each around one center. Their sizes grow in small
- * steps, as in section 5.1 of the paper. ddsc_measures_generate_gaussians creates k classes of n
- * Gaussian clouds with n_points points each in dim dimensions. Class centers are `separation`
- * standard deviations apart. */
+ * circles (classes 0 and 1) with n_points points each around one center. The sizes of the shapes
+ * increase in small steps, as in section 5.1 of the paper. ddsc_measures_generate_gaussians creates
+ * k classes of n Gaussian clouds with n_points points each in dim dimensions. Class centers are
+ * `separation` standard deviations apart. */
 DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
                                                    int64_t n_per_shape, int64_t n_points);
 DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
@@ -413,8 +422,8 @@ typedef struct ddsc_measures_view {
     int is_grid;           /* 1 if the support lies on a regular grid */
     int64_t grid_shape[3]; /* cells along each axis, if is_grid is set */
     double grid_origin[3], grid_step[3];
-    int64_t n_zero_dropped, n_merged; /* number of points dropped for zero weight; number of entries
-                                       * merged into equal points */
+    int64_t n_zero_dropped, n_merged; /* number of points dropped because of zero weight; number of
+                                       * entries merged into equal points */
     /* documents: number of words whose vectors were fitted to the set; 0 for other sets */
     int64_t n_words;
     int64_t n_counted_words; /* documents: number of words whose counts are known; otherwise 0 */
@@ -428,23 +437,23 @@ DDSC_API void ddsc_measures_get_view_sized(const ddsc_measures *measures, ddsc_m
 DDSC_API const char *ddsc_measures_get_id(const ddsc_measures *measures, int64_t row);
 /* Returns the name of a class number, or NULL if labels are plain numbers. */
 DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures, int32_t label);
-enum { DDSC_TITLE_MAX = 160 }; /* maximum number of characters stored of a title */
+enum { DDSC_TITLE_MAX = 160 }; /* maximum number of characters in a stored title */
 
 /* These functions return the name of a coordinate (marker, column), the name of a support row
- * (word) and the title of an input row. They return NULL if the set has no such names, and "" if
- * only this name is missing. */
+ * (word) and the title of an input row. Each function returns NULL if the set has no names of this
+ * kind, and "" if only the requested name is missing. */
 DDSC_EXPERIMENTAL DDSC_API const char *
 ddsc_measures_get_coordinate_name(const ddsc_measures *measures, int64_t coordinate);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_measures *measures,
                                                                     int64_t point);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
                                                                int64_t row);
-/* Returns a phrase of two words of the documents, separated by a space. The most frequent phrase is
- * phrase 0. Returns NULL after the last phrase. */
+/* Returns a two-word phrase that occurs in the documents, with a space between the words. Phrases
+ * are numbered from 0 in order of decreasing frequency. Returns NULL after the last phrase. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_phrase(const ddsc_measures *measures,
                                                                 int64_t phrase);
 
-/* Returns 1 if the points have types: names that many points share, unlike words. */
+/* Returns 1 if the points have types. Unlike words, types are names that many points share. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_measures_has_types(const ddsc_measures *measures);
 
 /* Copies the set and replaces its labels (n_rows entries). NULL removes the labels. */
@@ -460,8 +469,8 @@ DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measur
                                               const ddsc_measures *measures,
                                               const char *const *ids);
 /* Metadata columns describe items. The first function returns the name of a column, or NULL after
- * the last column. The second function returns the value in an input row, or "" if the row has no
- * value. */
+ * the last column. The second function returns the value of a column in an input row, or "" if the
+ * value is missing. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta_name(const ddsc_measures *measures,
                                                                    int64_t column);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta(const ddsc_measures *measures,
@@ -479,8 +488,8 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_read_meta(ddsc_context *con
                                                                const ddsc_measures *measures,
                                                                const char *path,
                                                                const char *id_columns);
-/* Copies only the ids, labels, numbers and coordinate names of the set. Titles, names of points and
- * classes, metadata columns and words are removed. */
+/* Copies the set without its texts, except ids and coordinate names. Titles, names of points,
+ * classes and batches, metadata columns and words are removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_private(ddsc_context *context,
                                                                   ddsc_measures **copy,
                                                                   const ddsc_measures *measures);
@@ -490,7 +499,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_private(ddsc_context *
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_described(
     ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
     const char *const *coordinates, const char *const *points, const char *const *titles);
-/* Copies the listed items, in the given order. */
+/* Copies the listed items, in the order of the list. */
 DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measures **copy,
                                                const ddsc_measures *measures, int64_t n_items,
                                                const int64_t *items);
@@ -498,8 +507,8 @@ DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measu
  * have labels. */
 DDSC_API ddsc_status ddsc_measures_copy_balanced(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures, int64_t per_class);
-/* Copies the set with the points of each item resampled (bootstrap). Item i consists of n_i draws
- * with replacement from its n_i points, with probabilities given by their weights. The new weights
+/* Copies the set and resamples the points of each item (bootstrap). For an item with n_i points,
+ * n_i points are drawn with replacement, with probabilities equal to their weights. The new weights
  * are counts / n_i. `round` (0 .. 2^31 - 1) and the context's seed determine the draws. */
 DDSC_API ddsc_status ddsc_measures_copy_resampled(ddsc_context *context, ddsc_measures **copy,
                                                   const ddsc_measures *measures, int64_t round);
@@ -509,20 +518,21 @@ typedef struct ddsc_compress_report {
     int64_t n_before, n_after; /* total number of support points of all items, before and after */
     /* upper bounds on the exact W2 between an item and its compressed form */
     double mean_w2, max_w2;
-    /* Accuracy of the distances on the n_pairs pairs of n_items items, for ddsc_report_origin. The
-     * caller measures and sets it; 0: not measured. error_median and error_95 are quantiles of the
-     * relative change of D, and kept is the fraction of the n_near nearest neighbors that stay the
-     * same. */
+    /* Accuracy of the distances after compression, as measured by ddsc_measures_compress_for on the
+     * n_pairs pairs of n_items items; 0: not measured. error_median and error_95 are quantiles of
+     * the relative change of D, and kept is the fraction of the n_near nearest neighbors that do
+     * not change. */
     int64_t n_items, n_pairs, n_near;
     double error_median, error_95, kept;
+    int64_t n_points; /* maximum number of points of an item; 0: nothing was merged */
 } ddsc_compress_report;
 
 #define ddsc_compress_report_init(report) \
     ddsc_compress_report_init_sized((report), sizeof *(report))
 DDSC_API void ddsc_compress_report_init_sized(ddsc_compress_report *report, size_t size);
-/* Copies the set with each item merged to at most m points. The pair with the smallest a_i a_j /
- * (a_i + a_j) |x_i - x_j|^2 is repeatedly replaced by its weighted mean (Ward's rule). report may
- * be NULL. */
+/* Copies the set and merges the points of each item until it has at most m. The pair of points with
+ * the smallest a_i a_j / (a_i + a_j) |x_i - x_j|^2 is repeatedly replaced by its weighted mean
+ * (Ward's rule). `report` may be NULL. */
 DDSC_API ddsc_status ddsc_measures_compress(ddsc_context *context, ddsc_measures **merged,
                                             ddsc_compress_report *report,
                                             const ddsc_measures *measures, int64_t m);
@@ -542,7 +552,7 @@ typedef enum ddsc_normalize {
 } ddsc_normalize;
 typedef ddsc_normalize ddsc_normalise; /* deprecated spelling */
 
-/* The properties that are removed from each item separately. */
+/* The properties of each item that alignment removes. */
 typedef enum ddsc_align {
     DDSC_ALIGN_NONE = 0,
     DDSC_ALIGN_CENTER, /* position: mean 0 */
@@ -582,24 +592,24 @@ typedef struct ddsc_transform_settings {
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* Transforms a copy of the set. The steps are, in this order: per_item, arcsinh, logicle, log1p,
- * batch, normalize, pca and align. Coordinates are normalized over all items, and each item has the
- * same weight. The fitted parameters are stored with the set, in npz files and in models, so that
- * ddsc_assign_run can apply them to new, untransformed items. */
+/* Transforms a copy of the set. The transforms are applied in this order: per_item, arcsinh,
+ * logicle, log1p, batch, normalize, pca and align. Coordinates are normalized over all items, and
+ * each item has the same weight. The fitted parameters are stored with the set, in npz files and in
+ * models, so that ddsc_assign_run can apply them to new, untransformed items. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_transform(ddsc_context *context, ddsc_measures **transformed,
                         const ddsc_measures *measures, const ddsc_transform_settings *settings);
 /* Returns the name of a transform applied to the set ("arcsinh", "standard", "align deskew", ...).
- * Steps are numbered from 0 in order of application. Returns NULL after the last. */
+ * Steps are numbered from 0 in order of application. Returns NULL after the last step. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_measures *measures,
                                                                    int64_t step);
 
 /* For k = 0, returns the metadata column that names the batches. For larger k, returns the names of
- * the batches. Returns NULL after the last batch, and for all k if no batches were mapped. */
+ * the batches. Returns NULL after the last batch, and for every k if no batches were mapped. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_batch(const ddsc_measures *measures,
                                                                int64_t k);
 
-/* Recommended treatment of the scales of the coordinates. */
+/* Advice on the scales of the coordinates. */
 typedef enum ddsc_units_advice {
     DDSC_UNITS_FINE = 0,
     DDSC_UNITS_DIFFER,    /* the units differ; use DDSC_NORMALIZE_STANDARD */
@@ -609,7 +619,7 @@ typedef enum ddsc_units_advice {
     DDSC_UNITS_HEAVY
 } ddsc_units_advice;
 
-/* Scales of the coordinates. Each item has the same weight. */
+/* Statistics of the scales of the coordinates, in which each item has the same weight. */
 typedef struct ddsc_units {
     size_t struct_size;
     /* Caller-allocated arrays with one entry per coordinate. A result whose pointer is NULL is not
@@ -631,8 +641,8 @@ typedef struct ddsc_units {
 #define ddsc_units_init(units) ddsc_units_init_sized((units), sizeof *(units))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_units_init_sized(ddsc_units *units, size_t size);
 /* Checks whether a few coordinates account for nearly all of the distances. The advice differs from
- * FINE if at least a fifth of the coordinates have a spread below 1/20 of the largest. A jump of
- * half a decade between consecutive spreads indicates different units; without a jump, the
+ * FINE if at least a fifth of the coordinates have a spread below 1/20 of the largest spread. A
+ * jump of half a decade between consecutive spreads indicates different units; without a jump, the
  * coordinates are counts or intensities. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_units_run(ddsc_context *context, ddsc_units *units,
                                                       const ddsc_measures *measures);
@@ -663,7 +673,7 @@ typedef enum ddsc_image_as {
     DDSC_IMAGE_COLOURS = DDSC_IMAGE_COLORS /* deprecated spelling */
 } ddsc_image_as;
 
-/* Flags of all functions that write a file. Files are written atomically. */
+/* Flags for all functions that write files. Files are written atomically. */
 typedef enum ddsc_write_flags {
     DDSC_WRITE_OVERWRITE = 1 /* replace an existing file */
 } ddsc_write_flags;
@@ -672,14 +682,14 @@ typedef struct ddsc_read_settings {
     size_t struct_size;
     ddsc_on_empty on_empty;
     int phase;               /* .d2: the phase to read, from 1; 0: all phases joined */
-    const char *labels_path; /* idx, csv or npy file with the labels of any input; NULL: none */
+    const char *labels_path; /* idx, csv or npy file with labels for any input; NULL: none */
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* maximum uncompressed size of one file; default 64 GiB */
     int phases;              /* .d2: number of phases per object, which the file does not state; 0:
                               * detect */
-    /* The following fields select columns by name. For csv and tsv, these are the names in the
-     * header. For HDF5, they are the names of columns in obs. Lists are separated by commas, and *
+    /* The following fields select columns by name. For csv and tsv, names are those in the header.
+     * For HDF5, they are the names of columns in obs. Several names are separated by commas, and *
      * and ? are wildcards. `columns` and `drop` also apply to fcs and point clouds. */
     const char *id_columns;    /* columns that identify an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if it exists */
@@ -695,7 +705,7 @@ typedef struct ddsc_read_settings {
      * value. Missing columns are ignored. NULL: none. */
     const char *item_columns;
     /* DDSC_FORMAT_AUTO (default) detects the format from the content, but accepts HDF5 only if the
-     * name ends in .h5ad, .h5 or .hdf5. DDSC_FORMAT_HDF5 reads HDF5 under any name and from
+     * name ends in .h5ad, .h5 or .hdf5. DDSC_FORMAT_HDF5 reads HDF5 files with any name, and from
      * standard input. */
     ddsc_format format;
     /* csv, tsv and HDF5: column with the type of each point, such as the type of a cell. The types
@@ -708,8 +718,8 @@ typedef struct ddsc_read_settings {
 DDSC_API void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size);
 
 /* Reads any format listed in docs/formats.md, optionally compressed with gzip. The path "-" is
- * standard input. A folder is read as all of its files, including those in its immediate
- * subfolders. The name of a subfolder is the class of its files. */
+ * standard input. For a folder, all files in it and in its immediate subfolders are read. The name
+ * of a subfolder is the class of its files. */
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
 /* Reads several files or folders and concatenates their items. If each file is one item (fcs,
@@ -718,16 +728,16 @@ DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **m
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
-/* The reader of d2 files also opens tables next to the file (NAME.vocab0, NAME.hist0). Writes the
- * path of the existing table `number` (0, 1, ...) to `out`. Like snprintf, it writes at most `size`
- * bytes and returns the full length; it returns 0 after the last table. */
+/* Writes the path of the existing table `number` (0, 1, ...) of a d2 file to `out`. These tables
+ * (NAME.vocab0, NAME.hist0) are next to the d2 file and are read with it. Like snprintf, the
+ * function writes at most `size` bytes and returns the full length, or 0 after the last table. */
 DDSC_EXPERIMENTAL DDSC_API size_t ddsc_measures_find_table(char *out, size_t size, const char *path,
                                                            int64_t number);
-/* Shares one set among all ranks of a team. `read` is called only on the first rank, with a context
- * that has no team during the call. It creates the set, for example by reading a file. On success,
- * all ranks have that set, in memory shared by the ranks of each machine. Otherwise, all ranks have
- * the status and message of the first rank. Destroy such a set before the team. Without a team,
- * *measures is the set that `read` created. */
+/* Shares one set among all ranks of a team. `read` creates the set, for example from a file. `read`
+ * is called only on the first rank, with a context that has no team during the call. On success,
+ * all ranks have this set, in memory shared by the ranks of each machine. On failure, all ranks
+ * receive the status and message of the first rank. Destroy the set before the team. Without a
+ * team, *measures is the set that `read` created. */
 typedef ddsc_status (*ddsc_measures_fn)(void *user, ddsc_context *context,
                                         ddsc_measures **measures);
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_share(ddsc_context *context,
@@ -759,17 +769,17 @@ DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matr
  * appearance. Free the labels with ddsc_release. */
 DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
                                       const char *path);
-/* How two lists of labels were matched. */
+/* How labels were matched with rows. */
 typedef enum ddsc_join {
-    DDSC_JOIN_ORDER = 0, /* row by row, because one of the lists has no ids */
+    DDSC_JOIN_ORDER = 0, /* by position, because one side has no ids */
     DDSC_JOIN_ID
 } ddsc_join;
 
 /* Reads labels for the rows of `measures` (n_rows entries). Labels are matched by id if the file
  * has ids (a column or array `id` or `ids`). If a row has no label or a label has no row, the call
- * fails with a message that names it. A file without ids must have one label per row. If the items
- * have no ids, their numbers are used as ids. If that is not possible either, file order is used.
- * how may be NULL. Free the labels with ddsc_release. */
+ * fails with a message that names the id. If the items have no ids, the ids of the file are
+ * compared with row numbers, and if they do not match, labels are assigned in file order. A file
+ * without ids must have one label per row. `how` may be NULL. Free the labels with ddsc_release. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_for(ddsc_context *context, int32_t **labels,
                                                             ddsc_join *how,
                                                             const ddsc_measures *measures,
@@ -789,8 +799,8 @@ DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *lab
 /* Writes bytes to a file. */
 DDSC_API ddsc_status ddsc_file_write(ddsc_context *context, const char *path, const void *bytes,
                                      size_t n_bytes, unsigned flags);
-/* Checks that a file can be written to path, so that a long run does not fail at the end. It
- * creates a temporary file in the folder and removes it. flags: ddsc_write_flags. */
+/* Checks whether a file can be written to `path`, so that a long run does not fail at the end. The
+ * check creates a temporary file in the folder and removes it. flags: ddsc_write_flags. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, const char *path,
                                                        unsigned flags);
 
@@ -800,8 +810,8 @@ typedef enum ddsc_tokens {
     /* words are separated by white space; ASCII punctuation except ' is treated as white space */
     DDSC_TOKENS_PUNCTUATION = 0,
     DDSC_TOKENS_LETTERS, /* words are runs of two or more letters */
-    /* default: words as people write them. c#, c++, .net, node.js, at&t, x-ray, u.s. and 1.5 are
-     * single words, and other compounds are split. Text in scripts without spaces (Chinese,
+    /* default: words as they are usually written. c#, c++, .net, node.js, at&t, x-ray, u.s. and 1.5
+     * are single words, and other compounds are split. Text in scripts without spaces (Chinese,
      * Japanese, Thai) is divided into pairs of characters */
     DDSC_TOKENS_WORDS
 } ddsc_tokens;
@@ -810,7 +820,7 @@ typedef enum ddsc_weighting {
     DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
     DDSC_WEIGHTING_TF,        /* count of the word in the document */
     /* default: count of the word times a weight learned from the documents. The weight combines idf
-     * with the consistency of the contexts in which the word occurs. The same as TFIDF if words is
+     * with the consistency of the contexts in which the word occurs. Same as TFIDF if `words` is
      * GENERAL */
     DDSC_WEIGHTING_AUTO
 } ddsc_weighting;
@@ -839,17 +849,17 @@ typedef struct ddsc_text_settings {
     const char *id_columns;     /* comma-separated, values joined by "/"; NULL: `id` if it exists */
     const char *where;          /* "COLUMN=VALUE": read only matching rows; NULL: all */
     const char *stopwords_path; /* file of words to ignore, separated by whitespace; NULL: none */
-    /* folder with WordNet's noun.exc and index.noun, used to reduce plurals to the singular; NULL:
+    /* folder with WordNet's noun.exc and index.noun, used to reduce plurals to singulars; NULL:
      * words are not changed */
     const char *lemmas_path;
     ddsc_tokens tokens;
     ddsc_weighting weighting;
     ddsc_idf idf;
-    /* maximum number of points per document (further words are merged into them); 0: no limit;
-     * default DDSC_TEXT_SUPPORT_AUTO: 16 for documents of more than 32 words, and for all documents
-     * with `paper` */
+    /* maximum number of points per document (the remaining words are merged into these points); 0:
+     * no limit; default DDSC_TEXT_SUPPORT_AUTO: 16 for documents of more than 32 words, and for all
+     * documents with `paper` */
     int64_t support;
-    /* treatment of documents in which no word has a vector and a weight; default drop */
+    /* what happens to documents in which no word has both a vector and a weight; default drop */
     ddsc_on_empty on_empty;
     int64_t max_bytes; /* maximum uncompressed size of one file; default 64 GiB */
     ddsc_words words;  /* default fitted */
@@ -866,7 +876,7 @@ enum { DDSC_TEXT_NAMED = 10 };
 typedef struct ddsc_text_report {
     size_t struct_size;
     int64_t n_rows;      /* rows of the file */
-    int64_t n_documents; /* number of documents selected by `where`, which is the N of idf */
+    int64_t n_documents; /* number of documents selected by `where`; N in ddsc_idf */
     int64_t n_empty;
     int64_t empty_row[DDSC_TEXT_NAMED], empty_line[DDSC_TEXT_NAMED]; /* the first empty documents */
     int64_t n_tokens, n_tokens_covered; /* covered tokens have a vector in the file */
@@ -885,8 +895,8 @@ typedef struct ddsc_text_report {
                              * their co-occurrence */
     int64_t n_words_own, own_dim; /* number of vectors learned from the documents, and their
                                    * dimension; 0: none */
-    int64_t n_words_given;        /* number of words from an npz whose fit was reused; otherwise
-                                   * 0 */
+    int64_t n_words_given;        /* number of words whose vectors were taken from an npz with
+                                   * fitted vectors */
     char missing_words[512];      /* most frequent words without a vector: "word (count), ..." */
 } ddsc_text_report;
 
@@ -896,18 +906,19 @@ DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
 /* Converts documents and word vectors to measures. Item i is document i, and its points are word
  * vectors. report may be NULL.
  *
- * Documents are a table with a header and one document per row, lines of JSON objects, or a folder
- * of .txt files. A table is separated by tabs (quotes are then part of the data) or by comma,
- * semicolon or | with quotes as in RFC 4180. In a folder, the file name is the id and the name of
- * a subfolder is the class.
+ * Documents are read from a table with a header and one document per row, from a file with one JSON
+ * object per line, or from a folder of .txt files. Columns are separated by tabs (quotes are then
+ * part of the data) or by comma, semicolon or |, with quotes as in RFC 4180. In a folder, the file
+ * name is the id and the name of a subfolder is the class.
  *
- * Vectors are GloVe, word2vec or fastText text, word2vec binary, or an npy matrix. The words of an
- * npy matrix are in a second file with the extension .vocab or .txt, one per line. Any file may be
- * compressed with gzip, and "-" is standard input.
+ * Vectors are read from a text file in the format of GloVe, word2vec or fastText, from a binary
+ * word2vec file, or from an npy matrix. The words of an npy matrix are in a second file with the
+ * extension .vocab or .txt, one per line. Any file may be compressed with gzip, and "-" is standard
+ * input.
  *
  * Vectors fitted to the documents are stored with the measures (n_words of the view), in npz files
- * and in models. Pass such an npz as vectors_path to encode further documents in the same way,
- * with the same vectors, idf, tokens, weighting and idf settings. If vectors_path is NULL, vectors
+ * and in models. Pass such an npz file as vectors_path to encode further documents with the same
+ * vectors, idf values and settings of tokens, weighting and idf. If vectors_path is NULL, vectors
  * are learned from the documents. */
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
@@ -918,7 +929,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
     ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
     const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
 /* Writes the path of the existing file with the words of an npy matrix to `out`, as
- * ddsc_measures_find_table does. Returns 0 if there is none. */
+ * ddsc_measures_find_table does. Returns 0 if there is no such file. */
 DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_find_words(char *out, size_t size,
                                                        const char *vectors_path);
 
@@ -960,11 +971,11 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    /* NEAR. If the median is less than 1.85 times that, which is common for points with five or more
-     * dimensions: 1.5 times the median for the gaussian kernel, and MEDIAN for the laplace kernel and
-     * for documents with fitted or learned word vectors */
+    /* NEAR, unless the median is less than 1.85 times the NEAR value, as is common for points with
+     * five or more dimensions. In that case, 1.5 times the median for the gaussian kernel, and
+     * MEDIAN for the laplace kernel and for documents with fitted or learned word vectors */
     DDSC_BANDWIDTH_AUTO = 0,
-    DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances of a fixed sample of points */
+    DDSC_BANDWIDTH_MEDIAN, /* median of the non-zero distances between points of a fixed sample */
     DDSC_BANDWIDTH_VALUE,
     DDSC_BANDWIDTH_NEAR /* 5% quantile of these distances */
 } ddsc_bandwidth_rule;
@@ -990,7 +1001,7 @@ typedef struct ddsc_metric_settings {
     double epsilon;         /* sinkhorn: regularization; default 5 (percent of the median cost) */
     int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
     ddsc_sinkhorn_value sinkhorn_value;
-    double sinkhorn_tolerance; /* L1 error of the marginals at which a solve has converged; at least
+    double sinkhorn_tolerance; /* maximum L1 error of the marginals of a converged solve; at least
                                 * 1e-15 */
     int64_t sinkhorn_max_iterations;
     ddsc_mmd_kernel mmd_kernel;
@@ -1006,7 +1017,7 @@ typedef struct ddsc_metric_settings {
                              * all */
     int64_t cost;           /* a ddsc_cost */
     /* With DDSC_COST_MATRIX: a cost_size x cost_size matrix, symmetric, non-negative, 0 on the
-     * diagonal. It is borrowed during the call. */
+     * diagonal. The matrix is borrowed during the call. */
     const double *cost_matrix;
     int64_t cost_size;
     int64_t paper; /* 1: the paper's algorithm; see ddsc_paper_get_rule */
@@ -1016,8 +1027,8 @@ typedef struct ddsc_metric_settings {
     ddsc_metric_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_metric_settings_init_sized(ddsc_metric_settings *settings, size_t size);
 
-/* Statistics of one run over pairs. ddsc_context_get_details returns the statistics of single
- * stages by name. */
+/* Statistics of the pairs computed in one run. ddsc_context_get_details returns named statistics of
+ * individual stages. */
 typedef struct ddsc_pair_stats {
     size_t struct_size;
     int64_t n_pairs;         /* number of pairs required for the result */
@@ -1042,16 +1053,16 @@ typedef struct ddsc_pair_stats {
     int64_t n_features;                         /* number of random Fourier features used */
     int64_t n_components;   /* number of components of the LOT embedding kept; 0: not reduced */
     double reduction_error; /* fraction of the embedding's variance lost by the reduction */
-    /* Approximate neighbors: fraction of the true neighbors that were found for a random sample of
-     * n_recall_rows items. It estimates the recall over all items. It is 0 if the search was
-     * exact. */
+    /* Approximate neighbors: fraction of the true neighbors found, measured on a random sample of
+     * n_recall_rows items; 0 if the search was exact. */
     double recall;
     int64_t n_recall_rows;
     /* 95% confidence interval of the recall over all items; reports should state recall_low */
     double recall_low, recall_high;
-    /* lot: the properties of the map phi. |phi(reference)| should be 0. |phi(item)| equals
-     * W2(item, reference) unless the optimal plan splits the mass of a reference point: barycentric
-     * projection then shortens it. n_split items have a shortfall 1 - |phi| / W2 above 1e-9. */
+    /* lot: accuracy of the embedding phi. |phi(reference)| should be 0. |phi(item)| equals W2(item,
+     * reference) unless the optimal plan splits the mass of a reference point. In that case,
+     * barycentric projection shortens phi(item). n_split is the number of items with a shortfall 1
+     * - |phi| / W2 above 1e-9. */
     double reference_norm;
     int64_t n_split;
     double shortfall_mean, shortfall_max;
@@ -1060,25 +1071,35 @@ typedef struct ddsc_pair_stats {
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))
 DDSC_API void ddsc_pair_stats_init_sized(ddsc_pair_stats *stats, size_t size);
 
-/* Form of the distances that a function accepts or returns. */
+/* Flags that select the form of distances in arguments and results. */
 typedef enum ddsc_distance_flags {
     DDSC_DISTANCE_SQUARED = 1,  /* D^2 as defined by the metric; without this flag, sqrt(max(D^2,
                                  * 0)) */
     DDSC_DISTANCE_CONDENSED = 2 /* only the N(N-1)/2 entries above the diagonal, row by row */
 } ddsc_distance_flags;
 
-/* Computes the N x N distance matrix, row-major, or the form selected by the flags. stats may be
- * NULL. After an error, `out` may be partially filled. */
+/* Computes the distance matrix of the items (N x N, row-major) in the form selected by the flags.
+ * `stats` may be NULL. After an error, `out` may be partially filled. */
 DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                        const ddsc_measures *measures,
                                        const ddsc_metric_settings *settings, unsigned flags);
 /* Computes distances between two sets. `out` has a row for each item of `rows` and a column for
- * each item of `columns`. Parameters chosen from the data are chosen from both sets. If every item
- * has its own points, the values are bit-identical to those in the matrix of the concatenated set.
- * flags: SQUARED or 0. After an error, `out` may be partially filled. */
+ * each item of `columns`. Parameters that are chosen from the data depend on both sets. If every
+ * item has its own points, the values are bit-identical to those in the matrix of the concatenated
+ * set. flags: SQUARED or 0. After an error, `out` may be partially filled. */
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, unsigned flags);
+
+/* Compresses a set as ddsc_measures_compress does, and measures how the distances of a metric
+ * change on the pairs of up to 24 items. If m is 0, the function chooses the smallest of 256, 128,
+ * 64, 32 and 16 points that preserves the fraction `keep` (0 < keep <= 1) of the nearest neighbors
+ * of these items, or else the number that preserves the largest fraction. If these items have fewer
+ * than 32 points on average, or the set has fewer than 3 items, nothing is merged: *merged is NULL,
+ * and n_points of the report is 0. `report` and `settings` may be NULL. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_compress_for(
+    ddsc_context *context, ddsc_measures **merged, ddsc_compress_report *report,
+    const ddsc_measures *measures, const ddsc_metric_settings *settings, int64_t m, double keep);
 
 /* Computes the LOT embedding of the items. Free *out (n_items x *n_columns, row-major) with
  * ddsc_release. */
@@ -1093,8 +1114,8 @@ DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures 
 
 /* ==== The neighbor graph ==== */
 
-/* The nearest neighbors of each item with their squared distances, in ascending order. Ties are
- * broken by the lower index. */
+/* The nearest neighbors of each item with their squared distances, in ascending order of distance.
+ * If distances are equal, the item with the lower index comes first. */
 typedef struct ddsc_graph ddsc_graph;
 
 typedef enum ddsc_exact_graph {
@@ -1114,8 +1135,8 @@ typedef enum ddsc_neighbors {
 /* In many dimensions, a few items become neighbors of nearly all items (hubs), and many items are
  * neighbors of none. To correct this, neighbors can be chosen by D^2 / (s_i s_j), where s is the
  * mean distance to the tau nearest items. Edges still contain D^2. If neighbors are approximate,
- * only the nearest items found by the search are ranked in this way. With sampled columns, the
- * rescaled distances are as accurate as the approximate distances. */
+ * only the nearest items found by the search are ranked in this way. With sample_columns, the
+ * rescaled distances are only as accurate as the approximate distances. */
 typedef enum ddsc_hubs {
     DDSC_HUBS_DEFAULT = 0, /* same as AUTO when clustering measures, same as OFF when computing only
                             * a graph */
@@ -1126,14 +1147,15 @@ typedef enum ddsc_hubs {
 
 typedef struct ddsc_graph_settings {
     size_t struct_size;
-    int64_t tau; /* number of neighbors per item; 0: max(10, ceil(log2 N)), at least 20
-                  * or 28 for documents; at most max(3, N/8), below N */
+    int64_t tau; /* number of neighbors per item. 0: max(10, ceil(log2 N)), but at most max(3,
+                  * ceil(N/8)); documents get up to 20, and short documents up to 28. Always less
+                  * than N */
     ddsc_exact_graph exact_graph;
     /* Fraction of the pairs that are computed; 1: all. Clustering estimates the other pairs where
      * possible, except in the paper's algorithm. */
     double sample;
-    /* Fraction of the items for which the distances to all items are computed; 1: all. The other
-     * distances are approximated from these (Nystrom). */
+    /* Fraction of the items for which the distances to all items are computed; 1: all. All other
+     * distances are approximated from these distances (Nystrom). */
     double sample_columns;
     ddsc_neighbors neighbors;
     int64_t hubs;  /* a ddsc_hubs */
@@ -1156,16 +1178,16 @@ DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **grap
                                         const ddsc_metric_settings *metric,
                                         const ddsc_graph_settings *settings);
 /* Builds the graph from a symmetric matrix of distances. A NaN entry denotes an unknown distance
- * and creates no edge. flags: SQUARED or 0. With SQUARED, values may be negative, as unbiased estimates
- * can be. */
+ * and creates no edge. flags: SQUARED or 0. With SQUARED, values may be negative, as in unbiased
+ * estimates. */
 DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
                                                    int64_t n, const double *matrix, unsigned flags,
                                                    const ddsc_graph_settings *settings);
 /* Builds the graph from neighbor lists. Entries offsets[i] .. offsets[i+1] are the neighbors of
  * item i (0 <= index < n) and their squared distances, in any order. The call fails if an item is
- * its own neighbor, if a neighbor occurs twice in a list, or if a value is not finite. Lists may
- * differ in length and need not be mutual. tau is the length of the longest list. The arrays are
- * copied. */
+ * its own neighbor, if a neighbor occurs twice in a list, or if a value is not finite. The lists
+ * may have different lengths, and neighbors need not be mutual. The tau of the graph is the length
+ * of the longest list. The arrays are copied. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_graph_create_from_csr(ddsc_context *context,
                                                                   ddsc_graph **graph, int64_t n,
                                                                   const int64_t *offsets,
@@ -1184,12 +1206,13 @@ typedef struct ddsc_graph_view {
     const double *d2;      /* squared distances, which may be negative */
     /* With sample_columns: the number of items for which the distances to all items were computed,
      * and the relative error of the other distances. The error is the median error of D^2 between
-     * held-out columns, divided by the median spread of these D^2. An error of 1 is no better than
-     * a constant guess. NaN means that there were too few columns to estimate the error. Without
-     * sample_columns, both fields are 0. */
+     * held-out columns, divided by the median spread of these D^2. An error of 1 means that the
+     * estimates are no better than a constant. NaN means that there were too few columns to
+     * estimate the error. Without sample_columns, both fields are 0. */
     int64_t n_columns;
     double columns_error;
-    /* n values; neighbors minimize D^2 / scale (see ddsc_hubs); NULL: neighbors minimize D^2 */
+    /* n values s_i; neighbors minimize D^2 / (s_i s_j) as in ddsc_hubs; NULL: neighbors minimize
+     * D^2 */
     const double *scale;
     const ddsc_graph *nearest; /* if scale is set: the graph of the three nearest neighbors of each
                                 * item; otherwise NULL */
@@ -1207,10 +1230,11 @@ DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *g
 /* ==== The paper's algorithm ==== */
 
 /* The field `paper` of a settings struct selects the algorithm of the paper as printed. Settings
- * with their default value get the value of the paper, and a call fails if another value
- * contradicts it. ddsc_paper_get_rule lists these settings: for k = 0, 1, ..., it stores the name
- * of a setting, its value in the paper, and the reason. Returns 0 after the last, otherwise 1. The
- * texts are constant. `ddsc help paper` relates them to the lines of Algorithms 1 and 2. */
+ * that have their default values get the paper's values, and a call fails if any other value
+ * contradicts the paper. ddsc_paper_get_rule lists these settings: for k = 0, 1, ..., it stores the
+ * name of a setting, its value in the paper, and the reason for this value. The return value is 1,
+ * or 0 after the last setting. The texts are constant. `ddsc help paper` relates the settings to
+ * the lines of Algorithms 1 and 2. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_paper_get_rule(int64_t k, const char **setting,
                                                    const char **value, const char **reason);
 
@@ -1227,14 +1251,14 @@ typedef enum ddsc_gamma_rule {
 typedef enum ddsc_refine {
     DDSC_REFINE_AUTO = 0, /* WORDS if the items have word counts, otherwise OFF */
     DDSC_REFINE_OFF,
-    /* A mixture of multinomial distributions over the words of the documents, started from the
-     * labels of k-means, decides the labels. */
+    /* The labels come from a mixture of multinomial distributions over the words of the documents,
+     * initialized with the labels from k-means. */
     DDSC_REFINE_WORDS
 } ddsc_refine;
 
-/* Everything needed to assign new items to the clusters of a clustering, or to repeat or update it:
- * the items, the metric settings, the graph, the embedding and the cluster centers. See ddsc_model_
- * functions below. */
+/* Everything needed to assign new items to existing clusters, or to repeat or update a clustering:
+ * the items, the metric settings, the graph, the embedding and the cluster centers. See the
+ * ddsc_model_ functions below. */
 typedef struct ddsc_model ddsc_model;
 
 typedef struct ddsc_cluster_settings {
@@ -1257,15 +1281,16 @@ typedef struct ddsc_cluster_settings {
      * graph, the map and the neighbors of items are those of metric->metric. 0: none. */
     int64_t joined;
     /* A model of an earlier run. Its resolved settings are used: metric, bandwidth, epsilon,
-     * reference, tau, gamma, hub rule, min_cluster and sampling. These fields of this struct,
-     * `metric` and `graph` are ignored, and k_min = k_max = 0 selects the K of the model. Pass items
-     * with the transforms of the model (ddsc_measures_copy_like). The value of a pair that occurs in
-     * both runs is the same. NULL: none */
+     * reference, tau, gamma, hub rule, min_cluster and sampling. The corresponding fields of this
+     * struct, of `metric` and of `graph` are ignored, and k_min = k_max = 0 selects the K of the
+     * model. Pass items with the transforms of the model (ddsc_measures_copy_like). A pair of items
+     * that occurs in both runs has the same distance in both. NULL: none */
     const ddsc_model *like;
     int64_t refine; /* a ddsc_refine; default DDSC_REFINE_AUTO */
-    /* 1: with `like`, settings that its run chose from the data are chosen again for these items:
-     * tau, gamma, bandwidth, epsilon, estimator, reference and hub rule. Values that were given to
-     * that run are used again. Pairs then do not have the same values as in that run. */
+    /* 1: with `like`, the settings that the earlier run chose from its data are chosen again for
+     * these items: tau, gamma, bandwidth, epsilon, estimator, reference and hub rule. Values that
+     * the caller specified for the earlier run are used again. Distances then differ from those of
+     * the earlier run. */
     int64_t resolve;
 } ddsc_cluster_settings;
 
@@ -1303,13 +1328,13 @@ typedef struct ddsc_k_row {
     double modularity;
     double inertia; /* objective of k-means */
     int64_t smallest, largest;
-    double stability; /* sweeps: agreement of k-means on random halves (1 is the maximum); otherwise
-                       * NaN */
-    /* 0: K splits a group of nearly equal eigenvalues, so the labels of some items may differ with
-     * another solver or another number of ranks */
+    double stability; /* agreement of k-means between random halves of the items, at most 1; NaN
+                       * unless several K are compared */
+    /* 0: K splits a group of nearly equal eigenvalues, so some labels may depend on the solver and
+     * on the number of ranks */
     int gap_clear;
-    /* Mean adjusted Rand index between the labels from k-means and those of its next best starts; 1:
-     * another start gives the same clusters. NaN if not computed. */
+    /* Mean adjusted Rand index between the labels of the best k-means start and those of the next
+     * best starts; 1: these starts give the same clusters. NaN if not computed. */
     double starts_agree;
 } ddsc_k_row;
 
@@ -1324,7 +1349,7 @@ typedef struct ddsc_joined_row {
 } ddsc_joined_row;
 
 typedef struct ddsc_clustering_view {
-    int64_t n, k;            /* number of items; the K that `labels` uses */
+    int64_t n, k;            /* number of items; number of clusters in `labels` */
     int64_t n_vectors;       /* number of columns of the embedding */
     const int32_t *labels;   /* n, 0 .. k-1, numbered by first appearance */
     const double *embedding; /* n x n_vectors, the rows that k-means clustered */
@@ -1359,15 +1384,15 @@ typedef struct ddsc_clustering_view {
     int64_t plain_in_degree_largest, plain_n_nobody;
     /* if metrics were joined: one row per metric, metric->metric first */
     const ddsc_joined_row *const *joined;
-    int64_t n_joined;   /* otherwise 0 */
+    int64_t n_joined;   /* number of joined metrics; 0 if none were joined */
     const char *resume; /* folder set by ddsc_context_set_resume during the run; NULL: none */
     int64_t n_resumed;  /* number of pairs read from the resume folder */
-    /* Documents: the labels before refinement, numbered like `labels`, and the number of labels that
-     * refinement changed. sweep_labels are never refined. */
+    /* Documents: the labels before refinement, numbered like `labels`, and the number of labels
+     * that refinement changed. sweep_labels are never refined. */
     const int32_t *spectral_labels; /* n; equal to `labels` if n_refine_rounds is 0 */
     int64_t n_moved;
     int64_t n_refine_rounds; /* 0: not refined */
-    int refine_stopped; /* 1: refinement ended early, because a cluster would have become empty */
+    int refine_stopped; /* 1: refinement ended early because a cluster would have become empty */
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -1404,7 +1429,7 @@ typedef struct ddsc_k_candidate {
     int widest_gap, highest_modularity; /* 1: this K has the largest value of all K tried */
     int halves_agree;                   /* 1: this K is the largest with nearly the best
                                          * stability */
-    /* 1: the chosen K separates clusters of very different sizes, and its large cluster may contain
+    /* 1: the chosen K gives clusters of very different sizes, and its largest cluster may contain
      * classes that this K would separate */
     int large_may_hide;
 } ddsc_k_candidate;
@@ -1435,8 +1460,8 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_merges_run(ddsc_context *context, dd
                                                        const int32_t *left_out);
 
 /* Statistics of ddsc_membership_run. `confidence` and `agreement` are means over the held-out items
- * or halves of documents that were used for calibration. They are equal if the memberships are
- * calibrated. */
+ * or halves of documents that were used for calibration. The two means are equal if the memberships
+ * are calibrated. */
 typedef struct ddsc_membership_report {
     size_t struct_size;
     int64_t n_by_words; /* number of items whose memberships were computed from the mixture of
@@ -1445,7 +1470,7 @@ typedef struct ddsc_membership_report {
      * centers; larger values give more even memberships */
     double softness;
     double confidence;  /* mean membership in the cluster that is predicted for a held-out item */
-    double agreement;   /* share of held-out items for which this cluster was found again */
+    double agreement;   /* share of held-out items that were then found in the predicted cluster */
     int64_t n_held_out; /* 0: there were too few items, and softness has its default value */
 } ddsc_membership_report;
 
@@ -1468,9 +1493,9 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_membership_run(ddsc_context *context
                                                            const ddsc_clustering *clustering,
                                                            const ddsc_measures *measures);
 
-/* Orders the items along the slowest direction of the random walk on the graph. rank has n entries
- * with values 0 .. n-1. The items of each component are consecutive, the largest component first.
- * The rank is -1 if the order of an item could not be computed. */
+/* Orders the items along the slowest direction of the random walk on the graph. `rank` has n
+ * entries with values 0 .. n-1. The items of a component have consecutive ranks, and the largest
+ * component comes first. An item whose position could not be computed has rank -1. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_order_run(ddsc_context *context, int64_t *rank,
                                                       const ddsc_clustering *clustering);
 
@@ -1482,11 +1507,11 @@ DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, dou
 
 /* ==== New items ==== */
 
-/* ddsc_model is declared with the settings of a clustering. */
+/* The type ddsc_model is declared before ddsc_cluster_settings. */
 
 /* Creates a model from the clustering that ddsc_cluster_run computed for `measures` with these
- * settings. The data is copied. The call fails for a clustering computed from a graph, because it
- * has no items to compare new items with. It also fails for a clustering of joined metrics. */
+ * settings. The data is copied. The call fails for a clustering of joined metrics, and for a
+ * clustering computed from a graph, which has no items to compare new items with. */
 DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
                                        const ddsc_measures *measures,
                                        const ddsc_clustering *clustering,
@@ -1495,7 +1520,7 @@ DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model
  * cluster; see docs/formats.md. */
 DDSC_API ddsc_status ddsc_model_write(ddsc_context *context, const ddsc_model *model,
                                       const char *path, unsigned flags);
-/* Reads a model. The call fails if the model has another format version. */
+/* Reads a model. The call fails if the format version of the model is not supported. */
 DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, const char *path);
 /* Reads a model on the first rank of a team and shares it with all ranks, as ddsc_measures_share
  * does. */
@@ -1503,8 +1528,9 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_model_read_shared(ddsc_context *cont
                                                               ddsc_model **model, const char *path);
 DDSC_API void ddsc_model_destroy(ddsc_model *model);
 
-/* Copies items for a run like that of the model: applies the transforms of the model's items to items
- * without transforms, and checks that dimension, coordinate names and words are the same. */
+/* Copies items for a run with the settings of the model. The function applies the model's
+ * transforms to untransformed items, and checks that the dimension, coordinate names and words are
+ * those of the model. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_like(ddsc_context *context,
                                                                ddsc_measures **copy,
                                                                const ddsc_measures *measures,
@@ -1513,14 +1539,15 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_like(ddsc_context *con
 typedef struct ddsc_model_view {
     int64_t n_items, dim, k, tau;
     ddsc_metric metric;
-    double far_distance;   /* a new item beyond this distance is far; see ddsc_assignment */
+    double far_distance;   /* new items beyond this distance are marked as far; see
+                            * ddsc_assignment */
     int64_t far_neighbor;  /* rank of the neighbor whose distance is compared with far_distance */
     const int32_t *labels; /* n_items */
     const ddsc_measures *measures; /* the items of the model */
     int64_t n_vectors;             /* number of columns of the embedding */
     /* The settings of the metric, with all parameters that were chosen from the data. */
     const ddsc_metric_settings *metric_settings;
-    int64_t n_mixture_words; /* refined documents: words that assign new documents; otherwise 0 */
+    int64_t n_mixture_words; /* refined documents: number of words in the mixture; otherwise 0 */
 } ddsc_model_view;
 
 #define ddsc_model_get_view(model, view) ddsc_model_get_view_sized((model), (view), sizeof *(view))
@@ -1530,7 +1557,8 @@ DDSC_API void ddsc_model_get_view_sized(const ddsc_model *model, ddsc_model_view
 typedef struct ddsc_assign_settings {
     size_t struct_size;
     ddsc_exact_graph exact_graph; /* search strategy for neighbors; does not change the result */
-    int64_t paper;                /* 1: fail unless the model is one of the paper's algorithm */
+    int64_t paper;                /* 1: fail unless the model was created by the paper's
+                                   * algorithm */
 } ddsc_assign_settings;
 
 #define ddsc_assign_settings_init(settings) \
@@ -1547,8 +1575,8 @@ typedef struct ddsc_assignment {
     double *confidence;
     /* distance to the 7th nearest item of the model, or to the tau-th if tau is smaller */
     double *distance;
-    int32_t *far;  /* 1 if that distance is above the 99% quantile of this distance over the model's
-                    * items */
+    int32_t *far;  /* 1 if `distance` is above the 99% quantile of the same distance over the
+                    * model's items */
     double *rows;  /* n_items x n_vectors of the model: rows of the new items in the embedding */
     int64_t n_far; /* output: number of far items */
     double *membership; /* n_items x k: membership in each cluster; the sum of each row is 1 */
@@ -1577,7 +1605,7 @@ typedef struct ddsc_standing {
     size_t struct_size;
     double *distance; /* distance to the center of the item's cluster; smallest for typical items */
     /* distance / (distance + distance to the center of `next`). The value is 0.5 on the boundary
-     * between the clusters, and 0 if there is no next cluster. */
+     * between the two clusters, and 0 if there is no other cluster. */
     union {
         double *ambiguity;
         double *doubt; /* deprecated name */
@@ -1588,16 +1616,15 @@ typedef struct ddsc_standing {
 #define ddsc_standing_init(standing) ddsc_standing_init_sized((standing), sizeof *(standing))
 DDSC_API void ddsc_standing_init_sized(ddsc_standing *standing, size_t size);
 
-/* Computes how close each of n rows (n x dim), such as rows of an embedding, is to the centers of
- * the clusters. The centers are the means of the clusters. Labels are 0 .. k-1, and a cluster may
- * be empty. */
+/* Computes the distances of n rows (n x dim), such as rows of an embedding, to the cluster centers,
+ * which are the means of the clusters. Labels are 0 .. k-1, and a cluster may be empty. */
 DDSC_API ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *standing, int64_t n,
                                        int64_t dim, const double *rows, const int32_t *labels,
                                        int64_t k);
 
 /* Computes a two-dimensional map, xy (n x 2), in which neighbors are close to each other. Large
- * distances on the map have little meaning. start (n x 2) contains the initial positions. If it is
- * NULL, default positions are used. */
+ * distances on the map have little meaning. start (n x 2) contains the initial positions. If
+ * `start` is NULL, default positions are used. */
 DDSC_API ddsc_status ddsc_layout_run(ddsc_context *context, double *xy, const ddsc_graph *graph,
                                      const double *start);
 /* Projects n rows (n x dim) onto two orthogonal directions that approximately maximize the
@@ -1635,9 +1662,9 @@ typedef struct ddsc_stability_row {
     /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite if zeta >= alpha or if there is
      * no eigengap */
     double theorem_bound;
-    /* |(L - L') V|_F / delta' (Davis and Kahan 1970). V contains the kept eigenvectors of one run.
-     * delta' is the distance of their eigenvalues to those that the other run does not keep.
-     * Infinite if the two ranges of eigenvalues overlap. */
+    /* |(L - L') V|_F / delta' (Davis and Kahan 1970). V contains the eigenvectors that one run
+     * keeps. delta' is the distance between their eigenvalues and the eigenvalues that the other
+     * run does not keep. Infinite if the two ranges of eigenvalues overlap. */
     double direct_bound;
     double ari, ami;   /* agreement between the labels of the two runs */
     int64_t n_changed; /* number of items whose cluster differs after the clusters of both runs are
@@ -1679,7 +1706,7 @@ typedef struct ddsc_stability_view {
     double sin_limit; /* sqrt(min(K, N - K)), the largest possible |sin Theta|_F */
     const ddsc_stability_row *const *rows; /* n_resamples rows; read rows[i]->ari */
     const ddsc_stability_row *mean;        /* mean of each column */
-    /* minimum of edges_kept, gap, ari and ami; maximum of the others */
+    /* minimum of edges_kept, gap, ari and ami; maximum of the other columns */
     const ddsc_stability_row *worst;
     const int32_t *labels;    /* n_resamples x n, numbered like the first run's clusters */
     const int64_t *n_changed; /* n: number of resamples in which the item was in another cluster */
@@ -1688,7 +1715,7 @@ typedef struct ddsc_stability_view {
     /* number of items that changed at least once; number that changed in more than half of the
      * resamples */
     int64_t n_ever, n_often;
-    /* the largest theorem_bound is above sin_limit and so gives no information */
+    /* 1: the largest theorem_bound is above sin_limit and therefore gives no information */
     int theorem_vacuous;
     int direct_vacuous;
     double seconds;
@@ -1704,12 +1731,13 @@ DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
 
 /* The levels of the verdict, ordered by the strength of the claim. */
 typedef enum ddsc_level {
-    DDSC_LEVEL_TOO_FEW = 0, /* too few items to decide, or not judged */
-    DDSC_LEVEL_ONE_CLOUD,   /* nothing separates the items, and their points are alike */
-    DDSC_LEVEL_CONTINUUM,   /* no cluster is confirmed; the data may be a continuum */
-    DDSC_LEVEL_REPRODUCIBLE, /* the clusters touch, but random halves of the items give the same clusters */
-    DDSC_LEVEL_PARTLY,  /* gaps separate some of the clusters from the rest */
-    DDSC_LEVEL_SEPARATE /* gaps separate clusters with at least 80% of the items */
+    DDSC_LEVEL_TOO_FEW = 0,  /* too few items to decide, or not judged */
+    DDSC_LEVEL_ONE_CLOUD,    /* nothing separates the items, and all items may be samples of one
+                             * distribution */
+    DDSC_LEVEL_CONTINUUM,    /* no cluster is confirmed; the data may be a continuum */
+    DDSC_LEVEL_REPRODUCIBLE, /* clusters touch, but random halves of the items give the same ones */
+    DDSC_LEVEL_PARTLY,       /* gaps separate some of the clusters from the rest */
+    DDSC_LEVEL_SEPARATE      /* gaps separate clusters with at least 80% of the items */
 } ddsc_level;
 
 /* The texts that describe a level in printed results. */
@@ -1726,8 +1754,8 @@ typedef struct ddsc_level_words {
 /* Returns NULL for an unknown level. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_level_words *ddsc_level_get_words(ddsc_level level);
 
-/* The levels of version 0.2. Separate and partly correspond to CLEAR; reproducible and continuum
- * correspond to WEAK. */
+/* The levels of version 0.2. DDSC_LEVEL_SEPARATE and PARTLY correspond to CLEAR, and REPRODUCIBLE
+ * and CONTINUUM correspond to WEAK. */
 typedef enum ddsc_structure {
     DDSC_STRUCTURE_UNDECIDED = 0,
     DDSC_STRUCTURE_NONE,
@@ -1735,7 +1763,7 @@ typedef enum ddsc_structure {
     DDSC_STRUCTURE_CLEAR
 } ddsc_structure;
 
-/* The texts of the corresponding level. */
+/* The texts that describe a level of version 0.2. */
 typedef struct ddsc_structure_words {
     const char *name; /* the name in result.json, such as "clear" */
     const char *before, *after, *where;
@@ -1749,10 +1777,10 @@ ddsc_structure_get_words(ddsc_structure structure);
 typedef struct ddsc_verdict ddsc_verdict;
 
 /* Judges the clusters of `clustering` by the gaps around them in its graph and by the agreement of
- * clusterings of random halves of the items. For small sets, it also uses the distances between
- * consecutive items. graph is the graph that was passed to ddsc_spectral_run. If it is NULL, the
- * clustering's own graph is used. measures (or NULL) is used to test whether the items differ at
- * all. If clustering is NULL, the result has no graph and is not judged. */
+ * clusterings of random halves of the items. For small sets, it also uses the edges of the minimum
+ * spanning tree. `graph` is the graph that was passed to ddsc_spectral_run. If `graph` is NULL, the
+ * graph of the clustering is used. `measures` (or NULL) is used to test whether the items differ at
+ * all. If `clustering` is NULL, nothing is judged. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_verdict_run(ddsc_context *context,
                                                         ddsc_verdict **verdict,
                                                         const ddsc_clustering *clustering,
@@ -1762,13 +1790,14 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_verdict_destroy(ddsc_verdict *verdict);
 
 /* The gap around one cluster. */
 typedef struct ddsc_verdict_row {
-    int examined;      /* 0: this cluster was not examined because there are many clusters */
-    double valley;     /* affinity across the gap divided by that inside and outside; 1: no gap */
+    int examined;      /* 0: this cluster was not examined because there are too many clusters */
+    double valley;     /* affinity across the gap, divided by the affinity on its sides; 1: no
+                        * gap */
     double items;      /* effective number of items across the width of the gap */
     double score;      /* (1 - valley) sqrt(items) */
-    double score_from; /* score from which the gap counts; it is lower for small clusters */
+    double score_from; /* minimum score of a gap that separates; lower for small clusters */
     double held_out;   /* score on items that were not used to find the gap; NaN if not tested */
-    int separate;      /* 1: a gap, a disconnected graph or long steps separate the cluster */
+    int separate;      /* 1: a gap, a disconnected graph or `step_ratio` separates the cluster */
 } ddsc_verdict_row;
 
 typedef struct ddsc_verdict_view {
@@ -1778,15 +1807,15 @@ typedef struct ddsc_verdict_view {
     /* Evidence for the verdict. */
     int judged; /* 1: the gaps of a graph were examined; 0: the remaining fields are empty */
     int64_t k, n_components;
-    int64_t n_parted, items_parted; /* number of clusters separated by a gap, and the number of
-                                     * their items */
+    int64_t n_parted, items_parted; /* number of clusters that a gap separates, and number of items
+                                     * in these clusters */
     double score, clear_from;       /* the largest score, and the minimum score of a gap that
                                      * separates a cluster */
     /* Score of a gap on items that were not used to find it, and the minimum that this score must
      * reach. NaN if not tested. */
     double held_out_score, held_out_from;
     /* Probability that a graph without clusters has at least as many components. Infinite if the
-     * components prove nothing. */
+     * number of components is no evidence. */
     double chance;
     /* agreement of the clusters from random halves of the items; NaN if not computed */
     double halves_agree;
@@ -1794,12 +1823,13 @@ typedef struct ddsc_verdict_view {
     double items_alike_p;
     const ddsc_verdict_row *const *rows; /* k rows */
     ddsc_level level;
-    /* The halves_agree from which clusters are reproducible at this K; NaN below K = 4. */
+    /* Minimum of halves_agree for reproducible clusters at this K; NaN if K is less than 4. */
     double halves_from;
-    /* Smallest distance between the parts of a small set divided by the longest step within a part,
-     * and the limit from which the parts are separate. NaN if not computed. */
+    /* Small sets are divided into parts by removing the longest edges of the minimum spanning tree.
+     * The ratio is the shortest removed edge divided by the longest remaining one. The parts are
+     * separate if the ratio is at least step_ratio_from. NaN if not computed. */
     double step_ratio, step_ratio_from;
-    int64_t n_parts;     /* number of those parts */
+    int64_t n_parts;     /* number of parts */
     double starts_agree; /* see ddsc_k_row */
 } ddsc_verdict_view;
 
@@ -1819,8 +1849,8 @@ typedef struct ddsc_outliers {
     double *score;
     int32_t *outlying; /* 1: the item is an outlier */
     /* Output fields. */
-    double from; /* Score above which an item is an outlier. A cluster in which most items exceed it
-                  * has no outliers. */
+    double from; /* Score above which an item is an outlier. A cluster in which most items exceed
+                  * this score has no outliers. */
     int64_t n_outlying;
 } ddsc_outliers;
 
@@ -1851,10 +1881,10 @@ typedef struct ddsc_compare_row {
     ddsc_level level;         /* verdict on the metric's clusters in its graph */
 } ddsc_compare_row;
 
-/* The size of the lead in stability. It does not predict how much better the recommended metric is
- * (docs/metrics.md). Will be removed. */
+/* The size of the recommended metric's lead in stability, which does not predict how much better
+ * this metric is (docs/metrics.md). This type will be removed. */
 typedef enum ddsc_sure {
-    DDSC_SURE_NOT = 0, /* below 0.02, or nearly the same clusters */
+    DDSC_SURE_NOT = 0, /* lead below 0.02, or nearly the same clusters */
     DDSC_SURE_SLIGHT,
     DDSC_SURE_CLEAR /* at least 0.06 */
 } ddsc_sure;
@@ -1882,8 +1912,8 @@ typedef struct ddsc_compare_view {
     int64_t recommended;
     ddsc_sure sure;
     const char *words; /* summary in one or two sentences */
-    /* Stability of the recommended metric minus that of the next one. Infinite if only the
-     * recommended metric finds separate clusters; NaN if there is only one metric. */
+    /* Stability of the recommended metric minus that of the second-best metric. Infinite if only
+     * the recommended metric finds separate clusters; NaN if there is only one metric. */
     double lead;
 } ddsc_compare_view;
 
@@ -1915,8 +1945,8 @@ typedef struct ddsc_theory {
      * 0) - (largest affinity to an item of another class, or 0), over the edges of the item in the
      * symmetric matrix A. NaN: no edges. */
     double xi;
-    double xi_median;  /* median of the items' values */
-    int64_t n_correct; /* number of items with a positive value */
+    double xi_median;  /* median of item_xi */
+    int64_t n_correct; /* number of items with positive item_xi */
 } ddsc_theory;
 
 #define ddsc_theory_init(theory) ddsc_theory_init_sized((theory), sizeof *(theory))
@@ -1932,8 +1962,8 @@ DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
 typedef struct ddsc_sampling_constants {
     size_t struct_size;
     double
-        lipschitz; /* L; input: 0 means the Lipschitz constant of the cost in the box. Output: the
-                       * value used */
+        lipschitz; /* L. Input: the value to use, or 0 for the Lipschitz constant of the cost in the
+                    * box. Output: the value used */
     /* Output fields. */
     double diameter;     /* |Omega|, the diagonal of the smallest box that contains all points */
     double largest_cost; /* the largest cost between two points of the box */
@@ -1966,13 +1996,14 @@ typedef enum ddsc_identity_kind {
 typedef struct ddsc_identity_settings {
     size_t struct_size;
     /* A new cluster is the same as an old one if their overlap is at least this value. The overlap
-     * is the number of shared items in both clusters, divided by the number in either. If several
-     * old clusters qualify, the assignment has the largest sum of overlaps. (0, 1], default 0.5: at
-     * most one old cluster can then exceed it. */
+     * is the number of shared items in both clusters, divided by the number of shared items in
+     * either cluster. If several old clusters qualify, clusters are matched so that the sum of the
+     * overlaps is largest. Range (0, 1]; with the default 0.5, at most one old cluster can exceed
+     * it. */
     double overlap;
-    /* A cluster is a part of a split or merged cluster if it contains at least this fraction of
-     * that cluster's items, and if that cluster contains more than half of its own items. (0, 1],
-     * default 0.2. */
+    /* Cluster A is a part of a split or merged cluster B if A contains at least this fraction of
+     * the items of B, and B contains more than half of the items of A. Range (0, 1]; default
+     * 0.2. */
     double part;
     /* Numbers from 0 to n_numbers - 1 have been used, including those of clusters that no longer
      * exist. 0: k_old. */
@@ -1980,8 +2011,8 @@ typedef struct ddsc_identity_settings {
     /* 1: the labels of the new clusters are their numbers. 0: a new cluster gets the number of the
      * old cluster that it continues, or the next number that was never used. */
     int keep_numbers;
-    /* Number of items of each cluster in its own result (k_old and k_new entries), if the results
-     * also have items that they do not share. NULL: all items are shared. */
+    /* Number of items of each cluster in its own result (k_old and k_new entries), if some items
+     * are in only one of the results. NULL: all items are shared. */
     const int64_t *old_sizes, *new_sizes;
 } ddsc_identity_settings;
 
@@ -1995,13 +2026,13 @@ typedef struct ddsc_identity_event {
     /* Number of the cluster: an old one for SPLIT and VANISHED, otherwise a new one. */
     int32_t cluster;
     int64_t size;     /* number of items of the cluster in its own result */
-    int64_t n_shared; /* number of these items that both results have */
+    int64_t n_shared; /* number of these items that are in both results */
     /* Clusters of the other result, by decreasing number of common items: the same cluster (SAME),
      * the parts (SPLIT, MERGED), or up to five clusters that have items in common. */
     int64_t n_parts;
     const int32_t *parts;  /* their numbers */
     const int64_t *common; /* number of items in common with each of them */
-    const int64_t *of;     /* for each of them, the number of its items that both results have */
+    const int64_t *of;     /* for each of them, the number of its items that are in both results */
     double overlap;        /* largest overlap with a cluster of the other result */
     const char *words;     /* the event as a sentence */
 } ddsc_identity_event;
@@ -2011,11 +2042,11 @@ typedef struct ddsc_identity ddsc_identity;
 typedef struct ddsc_identity_view {
     int64_t n, k_old, k_new;
     const int32_t *numbers; /* k_new: number of each new cluster; -1 for an empty one */
-    const int32_t *same;    /* k_new: label of the same old cluster, or -1 */
+    const int32_t *same;    /* k_new: label of the matching old cluster, or -1 */
     const int64_t *common;  /* k_old x k_new: number of items with both labels */
     int64_t n_events;       /* ordered by kind, then by cluster */
     const ddsc_identity_event *const *events;
-    int64_t n_numbers; /* numbers below this one have been used */
+    int64_t n_numbers; /* all numbers below this one have been used */
     int64_t n_unused;
     const int32_t *unused; /* numbers below n_numbers that no new cluster has, ascending */
 } ddsc_identity_view;
@@ -2045,7 +2076,7 @@ typedef enum ddsc_over_kind {
     DDSC_OVER_TEXT
 } ddsc_over_kind;
 
-/* Changes of a cluster, combined with |. */
+/* Changes of a cluster between periods. They can be combined with |. */
 enum {
     DDSC_OVER_NEW = 1,      /* the cluster has no items in the first periods */
     DDSC_OVER_VANISHED = 2, /* the cluster has no items in the last periods */
@@ -2077,12 +2108,12 @@ typedef struct ddsc_over_view {
 } ddsc_over_view;
 
 /* Divides n items into the periods of a column, and counts the items of each cluster per period.
- * Labels are below k, or negative for an item in no cluster, which is left out. `values` are n
- * texts, or NULL if missing; ddsc_column lists the texts that also mean missing. Dates are sorted
- * as dates, numbers as numbers, and other texts by name, where runs of digits are compared as
- * numbers. More than 24 distinct dates are grouped into weeks, months, quarters, years or decades,
- * and more than 24 numbers into 12 intervals of equal width. More than 100 distinct texts are an
- * error. `column` is the name of the column in messages. */
+ * Labels are below k, or negative for an item in no cluster, which is ignored. `values` has n
+ * texts. NULL means missing, as do the texts listed at ddsc_column. Dates are sorted as dates,
+ * numbers as numbers, and other texts by name, where runs of digits are compared as numbers. More
+ * than 24 distinct dates are grouped into weeks, months, quarters, years or decades, and more than
+ * 24 numbers into 12 intervals of equal width. More than 100 distinct texts are an error. `column`
+ * is the name of the column in messages. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_over_run(ddsc_context *context, ddsc_over **over,
                                                      int64_t n, const int32_t *labels, int64_t k,
                                                      const char *column, const char *const *values);
@@ -2098,18 +2129,18 @@ typedef struct ddsc_update ddsc_update;
 /* Computes the clustering of a changed set: the items of the model without the removed ones,
  * followed by the added ones. The result equals that of ddsc_cluster_run for this set with `like`,
  * except for the numbers of the clusters. Only the neighbor lists that the change affects are
- * searched. All lists are searched if the graph uses rescaled distances, a sample or an approximate
- * search, if K is a range, or if the set is small. The graph is the same in all cases.
+ * recomputed. All lists are recomputed if the graph uses a sample or an approximate search, if K is
+ * a range, or if the set is small. The resulting graph is the same in all cases.
  *
  * Clusters keep their number (ddsc_identity_run with keep_numbers = 0). A number that is no longer
  * in use belongs to an empty cluster of the result.
  *
  * added (or NULL) is prepared as in ddsc_measures_copy_like. Its labels are ignored. Items without
  * ids are numbered after those of the model. The call fails if an id occurs twice. removed has
- * n_removed indices of items of the model. settings->k_min and k_max select another K, and the
- * k-means and eigenvalue settings are used, and `resolve`; `like` and the settings that it determines
- * are ignored. If settings is NULL, K is that of the model, or a few more (ddsc_update_candidate).
- * The call fails for a model of version 0.2.0. */
+ * n_removed indices of items of the model. The function uses settings->k_min and k_max (to select
+ * another K), the k-means and eigenvalue settings, and `resolve`. `like` and the settings that it
+ * determines are ignored. If `settings` is NULL, K is that of the model, or larger if new clusters
+ * are accepted (ddsc_update_candidate). The call fails for a model of version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, ddsc_update **update,
                                                        const ddsc_model *model,
                                                        const ddsc_measures *added,
@@ -2117,20 +2148,21 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_update_run(ddsc_context *context, dd
                                                        const ddsc_cluster_settings *settings);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_update_destroy(ddsc_update *update);
 
-/* A setting that was chosen again. */
+/* A setting that an update with `resolve` chose again. */
 typedef struct ddsc_update_setting {
     const char *name;     /* "tau", "gamma", "hubs", "bandwidth", "epsilon" or "reference_size" */
     double before, after; /* gamma: 0 is local scaling; hubs: 1 if neighbors were rescaled */
 } ddsc_update_setting;
 
-/* A cluster that one more cluster than before, or a few more, would add. */
+/* A cluster that an update with a larger K would add. */
 typedef struct ddsc_update_candidate {
-    int64_t k;           /* number of clusters with it and the other candidates */
-    int32_t cluster;     /* its number, or -1 if it was not accepted */
+    int64_t k;           /* number of clusters if all candidates are added */
+    int32_t cluster;     /* number of the cluster, or -1 if it was not accepted */
     int accepted;        /* 1: the update has k clusters */
-    int64_t size, n_new; /* number of its items, and of those inserted since K was chosen */
+    int64_t size, n_new; /* number of its items, and number of these that were inserted since K was
+                          * chosen */
     double
-        p_value; /* probability that a random sample of this size has as few old items or fewer */
+        p_value; /* probability that a random sample of this size has at most as many old items */
     /* mean overlap with the most similar cluster that k-means finds in a random half of the items;
      * NaN if not computed */
     double overlap;
@@ -2145,12 +2177,12 @@ typedef struct ddsc_update_view {
     const int64_t *kept; /* n_kept: items of the model; they come first in the set */
     const ddsc_measures *measures;
     const ddsc_clustering *clustering;
-    const ddsc_identity *identity; /* compares the clusters on the kept items */
-    /* 0 if K was given, or if too few new items have mostly new neighbors. If they are accepted, the
-     * clustering has all of them. */
+    const ddsc_identity *identity; /* compares the clusters on the remaining items */
+    /* 0 if K was specified, or if too few new items have mostly new neighbors. Either all
+     * candidates are accepted or none. */
     int64_t n_candidates;
     const ddsc_update_candidate *const *candidates;
-    int64_t n_settings; /* with settings->resolve; otherwise 0 */
+    int64_t n_settings; /* 0 without settings->resolve */
     const ddsc_update_setting *settings;
 } ddsc_update_view;
 
@@ -2163,22 +2195,23 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_update_get_view_sized(const ddsc_update *up
 
 typedef struct ddsc_index ddsc_index;
 
-/* Opens an index for the items of a model, which must outlive it. The metric stays open, so that an
- * update costs only the bounds and solves of the lists that it affects. The call fails if the graph of
- * the model is a sample, approximate or rescaled, or if the model was written by version 0.2.0. */
+/* Opens an index for the items of a model. The model must outlive the index. The metric's data stay
+ * in memory, so that an update costs only the bounds and solves of the neighbor lists that it
+ * affects. The call fails if the graph of the model is sampled or approximate, or if the model was
+ * written by version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index,
                                                        const ddsc_model *model);
 DDSC_EXPERIMENTAL DDSC_API void ddsc_index_destroy(ddsc_index *index);
-/* Removes items by their numbers, and adds items after the remaining ones, which are numbered in their
- * previous order. `added` (or NULL) is prepared as in ddsc_measures_copy_like; its ids and labels are
- * ignored. `context` must be the one that opened the index. An update that is rejected leaves the
- * index as it was. After an update that was canceled or ran out of memory, the index may only be
- * destroyed; later calls say so. */
+/* Removes the items with the specified numbers and appends new items. The remaining items are
+ * renumbered in their previous order. `added` (or NULL) is prepared as in ddsc_measures_copy_like;
+ * its ids and labels are ignored. `context` must be the one that opened the index. A rejected
+ * update does not change the index. After an update that was canceled or ran out of memory, all
+ * calls except ddsc_index_destroy fail. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_update(ddsc_context *context, ddsc_index *index,
                                                          const ddsc_measures *added,
                                                          int64_t n_removed, const int64_t *removed);
-/* Creates the graph of the current items. Its bytes are those of the graph that ddsc_cluster_run
- * computes for these items with `like`. */
+/* Creates the graph of the current items, which is byte-identical to the graph that
+ * ddsc_cluster_run computes for these items with `like`. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_create_graph(ddsc_context *context,
                                                                ddsc_graph **graph,
                                                                const ddsc_index *index);
@@ -2187,7 +2220,7 @@ DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_count(const ddsc_index *index)
 /* Returns the number of neighbor lists that the last update searched. */
 DDSC_EXPERIMENTAL DDSC_API int64_t ddsc_index_get_searched(const ddsc_index *index);
 
-/* ==== Tests of columns about items (docs/p-values.md) ==== */
+/* ==== Tests of metadata columns (docs/p-values.md) ==== */
 
 typedef enum ddsc_column_kind {
     /* A column is numeric if all values are numbers, and there are at least 11 distinct values, or
@@ -2221,12 +2254,12 @@ typedef struct ddsc_permanova_settings {
     int pairwise;         /* 1: also tests each pair of levels of each tested factor */
     int separately;       /* 1: each tested column has a separate model that includes the
                            * covariates */
-    /* n_given x n item numbers, one permutation per row, used instead of random permutations. With
-     * them, no item may have missing values. NULL: none. */
+    /* n_given x n item numbers, one permutation per row, used instead of random permutations. In
+     * that case, no item may have missing values. NULL: none. */
     const int32_t *given;
     int64_t n_given;
     /* Number of points of each item, used to check whether the distances or the columns are
-     * associated with it. NULL: no check. */
+     * associated with the number of points. NULL: no check. */
     const int64_t *points;
 } ddsc_permanova_settings;
 
@@ -2247,9 +2280,9 @@ typedef struct ddsc_permanova_row {
     double sum_of_squares, r2, f; /* contribution of the column after all others in the model
                                    * (marginal) */
     double p;
-    double p_adjusted; /* p adjusted over all tested columns (Benjamini and Hochberg) */
-    /* Number of permutations (of all arrangements if `exhaustive` is set), and the smallest p that
-     * they can give. */
+    double p_adjusted; /* p adjusted for all tested columns (Benjamini and Hochberg) */
+    /* Number of permutations, and the smallest p that these permutations can give. If `exhaustive`
+     * is set, all possible permutations were used. */
     int64_t n_permutations;
     int exhaustive;
     double smallest_p;
@@ -2269,7 +2302,7 @@ typedef struct ddsc_permanova_pair {
     int64_t row, a, b; /* the column and its two levels */
     int64_t n_a, n_b;
     double r2, f, p;
-    double p_adjusted; /* p adjusted over all pairs of the column (Holm) */
+    double p_adjusted; /* p adjusted for all pairs of the column (Holm) */
     int64_t n_permutations;
     int exhaustive;
     double smallest_p;
@@ -2303,9 +2336,9 @@ typedef struct ddsc_permanova_view {
 
 /* Tests whether columns explain distances between items (distance-based analysis of variance,
  * Anderson 2001, McArdle and Anderson 2001). `distances` is n x n, symmetric and non-negative; its
- * diagonal is ignored. A permutation reorders the items of the centered matrix of squared
- * distances (raw data), and leaves the columns in place. The labels of a clustering of the same
- * distances must not be tested: the clusters were chosen to differ. */
+ * diagonal is ignored. A permutation reorders the items of the centered matrix of squared distances
+ * (raw data), and leaves the columns in place. Do not test the labels of a clustering of the same
+ * distances, because its clusters were chosen to differ. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_permanova_run(
     ddsc_context *context, ddsc_permanova **permanova, int64_t n, const double *distances,
     int64_t n_columns, const ddsc_column *columns, const ddsc_permanova_settings *settings);
@@ -2333,7 +2366,7 @@ typedef struct ddsc_states ddsc_states;
 /* Arrays have one row per item, state or support point. Each item has the same weight. */
 typedef struct ddsc_states_view {
     int64_t n_items, n_support, dim, n_states;
-    int given;               /* 1: the states are the types of the points that the input names */
+    int given;               /* 1: the states are the types of the points in the input */
     int64_t n_sampled;       /* number of points that were clustered */
     const int32_t *of;       /* n_support: state of each point */
     const double *share;     /* n_items x n_states: share of each state in the weight of the item */
@@ -2342,7 +2375,7 @@ typedef struct ddsc_states_view {
     const double *deviation; /* n_states x dim: standard deviation */
     const double *overall, *overall_deviation; /* dim: over all points */
     /* Numbers of states that were tried, and the agreement of two halves of the sampled points for
-     * each number. n_tried is 0 if the number was given. */
+     * each number. n_tried is 0 if the caller specified the number. */
     int64_t n_tried;
     const int64_t *tried;
     const double *agreement;
@@ -2353,8 +2386,8 @@ typedef struct ddsc_states_view {
  * which each item has the same number of points, and every point belongs to the state with the
  * nearest mean. The number of states is the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 for
  * which two random halves of the sample agree. The agreement is the smallest Jaccard overlap of a
- * state of one half with its best match in the other half, averaged over both halves; it must be at
- * least 0.75. If no number reaches it, the one with the best agreement is chosen. */
+ * state of one half with its best match in the other half, averaged over both halves. It must be at
+ * least 0.75. If no number reaches 0.75, the number with the best agreement is chosen. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_run(ddsc_context *context, ddsc_states **states,
                                                        const ddsc_measures *measures,
                                                        const ddsc_states_settings *settings);
@@ -2363,8 +2396,9 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_states_destroy(ddsc_states *states);
     ddsc_states_get_view_sized((states), (view), sizeof *(view))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_states_get_view_sized(const ddsc_states *states,
                                                            ddsc_states_view *view, size_t size);
-/* Returns the type, or a number with the coordinates that distinguish the state, for example "S1
- * (CD3 high, CD20 low)". Returns NULL if there is no such state. */
+/* Returns the name of a state. The name is the type of its points, or a number with the coordinates
+ * that distinguish the state, for example "S1 (CD3 high, CD20 low)". Returns NULL if there is no
+ * such state. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_states_get_name(const ddsc_states *states,
                                                             int64_t state);
 
@@ -2374,7 +2408,7 @@ typedef struct ddsc_states_flow {
     /* Caller-allocated arrays; a result whose pointer is NULL is not computed. */
     double *mass;  /* n_states x n_states: mass that moves from the row's to the column's state */
     double *shift; /* n_states x dim: change of each coordinate within the state, in standard
-                    * deviations of the state; NaN if either side has no points in it */
+                    * deviations of the state; NaN if either side has no points in the state */
     double *from, *to; /* n_states: share of each state on either side */
     /* Output fields. */
     double value;         /* squared W2 distance between the points that were transported */
@@ -2384,8 +2418,8 @@ typedef struct ddsc_states_flow {
 #define ddsc_states_flow_init(flow) ddsc_states_flow_init_sized((flow), sizeof *(flow))
 DDSC_EXPERIMENTAL DDSC_API void ddsc_states_flow_init_sized(ddsc_states_flow *flow, size_t size);
 /* Computes an exact optimal transport plan (squared Euclidean costs) from the pooled points of the
- * items `from` to those of the items `to`, and adds up its mass by state. Pools of more than 1,000
- * points are sampled. Each item of a pool has the same weight. */
+ * items `from` to those of the items `to`, and sums the mass of the plan by state. Pools of more
+ * than 1,000 points are sampled. Each item of a pool has the same weight. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_flow_run(ddsc_context *context,
                                                             ddsc_states_flow *flow,
                                                             const ddsc_states *states,
@@ -2393,21 +2427,21 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_states_flow_run(ddsc_context *contex
                                                             int64_t n_from, const int64_t *from,
                                                             int64_t n_to, const int64_t *to);
 
-/* The association of one quantity (a share, a mean) with a column about items. */
+/* The association of one quantity (a share, a mean) with a metadata column. */
 typedef struct ddsc_effect {
     int64_t variable;
-    /* Factors: the class, and the class it is compared with; NULL: all other classes. Both are NULL
-     * if the column is numeric. */
+    /* Factors: the class, and the class it is compared with; NULL: all other classes. Both names
+     * are NULL if the column is numeric. */
     const char *level, *other;
     int64_t n, n_level, n_other; /* number of items with a value, or of blocks if whole_blocks is
                                   * set */
     double mean_level, mean_other;
-    /* Factors: difference of the means; with blocks, the mean of the differences within blocks; with
-     * covariates, the adjusted difference. Numbers: (partial) rank correlation. low and high are the
-     * limits of the 95% confidence interval. */
+    /* Factors: difference of the means. With blocks, this is the mean of the differences within
+     * blocks. With covariates, it is the adjusted difference. Numbers: (partial) rank correlation.
+     * low and high are the limits of the 95% confidence interval. */
     double effect, low, high;
     double standardized;  /* factors: in standard deviations of the residuals; else NaN */
-    double p, p_adjusted; /* permutation p-value; adjusted over all rows (Benjamini and Hochberg) */
+    double p, p_adjusted; /* permutation p-value; adjusted for all rows (Benjamini and Hochberg) */
 } ddsc_effect;
 
 typedef struct ddsc_effects ddsc_effects;
@@ -2424,16 +2458,16 @@ typedef struct ddsc_effects_view {
 
 /* Measures the association of n_variables quantities (values: n x n_variables, NaN if missing) with
  * the one column that has the role DDSC_COLUMN_BY. A factor with two classes has one row per
- * quantity, and a factor with more classes one row per quantity and class. Intervals: Welch's t
- * between classes, Student's t of the differences within blocks, Fisher's z for rank correlations. p
- * is the share of `permutations` (within the blocks of a column with the role DDSC_COLUMN_BLOCK)
+ * quantity, and a factor with more classes one row per quantity and class. Intervals use Welch's t
+ * between classes, Student's t for differences within blocks, and Fisher's z for rank correlations.
+ * p is the share of `permutations` (within the blocks of a column with the role DDSC_COLUMN_BLOCK)
  * whose studentized effect is at least as large.
  *
- * With columns that have the role DDSC_COLUMN_ADJUST, an effect is the coefficient of the class in a
- * linear model with these covariates (and the blocks), or a partial rank correlation. Intervals use
+ * With columns that have the role DDSC_COLUMN_ADJUST, an effect is the coefficient of the class in
+ * a linear model with these covariates and the blocks, or a partial rank correlation. Intervals use
  * heteroscedastic standard errors (HC2) with Satterthwaite's degrees of freedom (Bell and McCaffrey
  * 2002), and permutations exchange the residuals of the covariates (Freedman and Lane 1983). The
- * means are not adjusted. Items with a missing value in any column are left out. */
+ * means are not adjusted. Items with a missing value in any column are omitted. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_effects_run(
     ddsc_context *context, ddsc_effects **effects, int64_t n, int64_t n_variables,
     const double *values, int64_t n_columns, const ddsc_column *columns, int64_t permutations);
@@ -2445,8 +2479,8 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_effects_get_view_sized(const ddsc_effects *
 
 /* ==== Single transport problems ==== */
 
-/* Weights a (n) and b (m) with a dense cost (n x m, row-major). Weights need not be normalized,
- * but their sums must agree to a relative 1e-6. */
+/* Weights a (n) and b (m) with a dense cost (n x m, row-major). Weights need not be normalized, but
+ * their sums must agree to a relative error of 1e-6. */
 typedef struct ddsc_transport_problem {
     size_t struct_size;
     int64_t n, m;
@@ -2482,9 +2516,9 @@ DDSC_API void ddsc_transport_init_sized(ddsc_transport *transport, size_t size);
 /* Solves an optimal transport problem exactly. Costs may be any finite numbers. */
 DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
                                   const ddsc_transport_problem *problem);
-/* Computes the exact 2-Wasserstein distance between item i of x and item j of y. Both sets must
- * have the same dimension, and they may be identical. The value is W2^2. Rows and columns of the
- * plan are point numbers within the items. Large n x m cost matrices are not stored. Returns
+/* Computes the exact 2-Wasserstein distance between item i of x and item j of y. x and y must have
+ * the same dimension and may be the same set. The value is W2^2. Rows and columns of the plan are
+ * point numbers within the items. Large n x m cost matrices are not stored. Returns
  * DDSC_NOT_CONVERGED if the gap is above 1e-10. In that case, primal is an upper bound and dual is
  * a lower bound. */
 DDSC_API ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport,
@@ -2495,8 +2529,8 @@ typedef struct ddsc_sinkhorn_settings {
     size_t struct_size;
     double epsilon;            /* absolute and positive; has no default */
     ddsc_sinkhorn_value value; /* DEBIASED is not defined for a cost matrix alone */
-    double tolerance;          /* L1 error of the marginals at which the solve has converged; at
-                                * least 1e-15; default 1e-9 */
+    double tolerance;          /* maximum L1 error of the marginals of a converged solve; at least
+                                * 1e-15; default 1e-9 */
     int64_t max_iterations;    /* default 100000 */
 } ddsc_sinkhorn_settings;
 
@@ -2532,9 +2566,10 @@ typedef struct ddsc_barycenter_settings {
     double tolerance;       /* stops if the objective decreases by less than this fraction; default
                        * 1e-6 */
     int64_t projection_dim; /* projected: dimension of the projection; default 2 */
-    const double *item_weights; /* one positive weight per item, in any unit; NULL: equal weights */
-    int64_t restarts; /* number of starts from different items, of which the best result is kept;
-                       * default 3 */
+    const double *item_weights; /* one positive weight per item, with any sum; NULL: equal
+                                 * weights */
+    int64_t restarts; /* number of starts from different items; the best result is used; default
+                       * 3 */
     /* A ddsc_cost: squared Euclidean (default) or cosine. The cosine barycenter is computed for the
      * items with points scaled to length 1, and it lies inside the unit ball. DDSC_BARYCENTER_ADMM
      * also accepts Euclidean (points move to geometric medians), city block (coordinate-wise
@@ -2551,10 +2586,10 @@ DDSC_API void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *sett
 typedef struct ddsc_barycenter ddsc_barycenter;
 
 /* Computes a barycenter: a measure on n points that minimizes the mean transport cost to the items.
- * The result is a local minimum over positions and weights. The cost is W2^2 by default and depends
- * on `cost`, such as W1. The method first approaches the minimum, and exact passes then descend
- * from there. Each pass computes optimal plans and moves each point to the best position for its
- * mass, which is a mean, a median or a row. */
+ * The result is a local minimum over positions and weights. The cost is W2^2 by default; `cost`
+ * selects another one, such as W1. The method first approaches a minimum, and exact passes then
+ * decrease the objective further. Each pass computes optimal plans and moves each point to the best
+ * position for its mass, which is a mean, a median or a row. */
 DDSC_API ddsc_status ddsc_barycenter_run(ddsc_context *context, ddsc_barycenter **barycenter,
                                          const ddsc_measures *measures,
                                          const ddsc_barycenter_settings *settings);
@@ -2585,12 +2620,12 @@ typedef struct ddsc_d2_settings {
     int64_t support_size;   /* number of points of a center; 0: rounded mean over the items */
     double rho;             /* default 2 */
     double epsilon;         /* default 0.02 */
-    int64_t max_rounds;     /* maximum number of rounds per step; default 100 */
+    int64_t max_rounds;     /* maximum number of rounds per center update; default 100 */
     int64_t projection_dim; /* default 2 */
-    int64_t restarts;       /* number of starts, of which the one with the best objective is kept;
-                             * default 3 */
-    int64_t max_iterations; /* maximum number of steps, each an assignment and a center update;
-                             * default 100 */
+    int64_t restarts;       /* number of starts; the result with the best objective is used; default
+                             * 3 */
+    int64_t max_iterations; /* maximum number of iterations, each with an assignment and a center
+                             * update; default 100 */
     double tolerance;       /* stops if the objective decreases by less than this fraction; default
                        * 1e-4 */
     int64_t cost;           /* as in ddsc_barycenter_settings */
@@ -2619,7 +2654,8 @@ typedef struct ddsc_d2_view {
     const double *weights;   /* k x center_size */
     const double *objective; /* sum of the costs after each assignment; the values never increase */
     int64_t n_objective;
-    /* number of items times centers over all assignments; number of transport problems solved */
+    /* number of pairs of an item and a center over all assignments; number of transport problems
+     * solved */
     int64_t n_pairs, n_solved;
     int64_t restart;                                       /* number of the best restart */
     int converged;                                         /* 1: stopped before max_iterations */
@@ -2636,7 +2672,7 @@ typedef enum ddsc_vectors_rule {
     DDSC_VECTORS_AUTO = 0, /* HISTOGRAM if all items share one support, otherwise MEAN */
     /* the item's weights on the support, such as a bag of words or pixels */
     DDSC_VECTORS_HISTOGRAM,
-    DDSC_VECTORS_MEAN /* the weighted mean of its points */
+    DDSC_VECTORS_MEAN /* the weighted mean of the item's points */
 } ddsc_vectors_rule;
 
 /* Converts items to vectors. *out is n_items x *n_columns, row-major. Free it with ddsc_release. */
@@ -2657,8 +2693,7 @@ DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64
  *
  * docs/results.md describes the contents of each form. */
 
-/* A setting that only the caller knows. It has a name and a text, a number, or a flag (number 0 or
- * 1). */
+/* Kinds of settings that only the caller knows: a text, a number, or a flag (number 0 or 1). */
 typedef enum ddsc_setting_kind {
     DDSC_SETTING_TEXT = 0,
     DDSC_SETTING_NUMBER,
@@ -2683,9 +2718,9 @@ typedef struct ddsc_report_origin {
     const char *truth_name;              /* source of the classes; NULL: the input itself */
     const ddsc_report_setting *settings; /* settings that the library does not have */
     int64_t n_settings;
-    const ddsc_compress_report *compress; /* statistics of compressing the measures; NULL: not
+    const ddsc_compress_report *compress; /* statistics of ddsc_measures_compress; NULL: not
                                            * compressed */
-    int64_t compress_points;              /* maximum number of points in that compression */
+    int64_t compress_points;              /* maximum number of points per item after compression */
 } ddsc_report_origin;
 
 #define ddsc_report_origin_init(origin) ddsc_report_origin_init_sized((origin), sizeof *(origin))
@@ -2697,7 +2732,7 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_report_origin_init_sized(ddsc_report_origin
  * threads are read from the context. */
 typedef struct ddsc_report_source {
     size_t struct_size;
-    /* The clusters. Set one of the following three fields. */
+    /* The clusters. Set exactly one of the following three fields. */
     const ddsc_clustering *clustering;
     const ddsc_d2 *d2;
     /* One label per item of `measures`, 0 .. k-1, from k-means or another source. k is taken from
@@ -2716,9 +2751,10 @@ typedef struct ddsc_report_source {
     const int32_t *truth;            /* one class per input row, negative if the row has no class;
                                       * or NULL */
     const ddsc_stability *stability; /* stability of this clustering */
-    /* A metadata column, such as the patient. Permutation tests that compare metadata columns with
-     * the clusters permute labels only within each value of this column. NULL: permute all labels.
-     */
+    /* A metadata column, such as the patient id. Permutation tests that compare metadata columns
+     * with the clusters permute labels only within each value of this column. NULL: permute all
+     * labels.
+     * */
     const char *block;
     int map;      /* 1: compute a map */
     int outliers; /* 1: outliers receive label -1 and belong to no cluster */
@@ -2731,8 +2767,8 @@ typedef struct ddsc_report_source {
     /* A metadata column, such as a date or a batch. The report then shows the clusters per period
      * of this column (ddsc_over_run). NULL: the report has no such section. */
     const char *over;
-    /* Names of classes 0 .. n_class_names - 1 of `truth`. Other classes have the names of the labels
-     * of `measures`, or are shown by number. */
+    /* Names of classes 0 .. n_class_names - 1 of `truth`. Other classes are shown by the label
+     * names of `measures`, or by number. */
     const char *const *class_names;
     int64_t n_class_names;
 } ddsc_report_source;
@@ -2751,9 +2787,9 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_create(ddsc_context *context,
  * HTML, and its pictures can be drawn. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report,
                                                         const char *folder);
-/* Adds the clusters in each period of a column to a report, or replaces those of an earlier call.
- * `values` are n texts, one per item that was not dropped, in the order of the items. If it is NULL,
- * the values are those of the metadata column of that name. */
+/* Adds the clusters in each period of a column to a report, or replaces the periods that an earlier
+ * call added. `values` has n texts, one per item that was not dropped, in the order of the items.
+ * If `values` is NULL, the metadata column with the name `column` is used. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_add_over(ddsc_context *context,
                                                             ddsc_report *report, const char *column,
                                                             const char *const *values, int64_t n);
@@ -2776,12 +2812,13 @@ typedef struct ddsc_report_view {
 DDSC_EXPERIMENTAL DDSC_API void ddsc_report_get_view_sized(const ddsc_report *report,
                                                            ddsc_report_view *view, size_t size);
 
-/* The format of result.json, items.csv and the program's JSON output: their key `format_version`.
- * Version 0.2.0 wrote format 1, which has no such key. docs/notes/formats.md lists the changes. */
+/* Version of the format of result.json, items.csv and the program's JSON output, which contain it
+ * as `format_version`. Version 0.2.0 of ddsc wrote format 1, which does not contain
+ * `format_version`. docs/notes/formats.md lists the changes. */
 enum { DDSC_FORMAT_VERSION = 2 };
 
-/* Forms of a report. The call fails if the form has no content, such as the stability of a result
- * that has none. */
+/* Forms of a report. The call fails if the form has no content, such as DDSC_REPORT_STABILITY for a
+ * result without stability. */
 typedef enum ddsc_report_form {
     DDSC_REPORT_JSON = 0,    /* result.json */
     DDSC_REPORT_JSON_LABELS, /* result.json with the labels included */
@@ -2790,13 +2827,14 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_EIGENVALUES, /* eigenvalues as csv; the next three forms are csv as well */
     DDSC_REPORT_SWEEP,       /* one column of labels per K, one line per input row */
     DDSC_REPORT_STABILITY,   /* number of resamples in which the label of each item changed */
-    DDSC_REPORT_ITEMS,       /* next cluster, ambiguity, outlier score and neighbors of each item */
+    DDSC_REPORT_ITEMS,       /* nearest other cluster, ambiguity, outlier score and neighbors */
     DDSC_REPORT_BRIEF,       /* the first lines of DDSC_REPORT_TEXT: at most five, one for each of
                               * at most ten clusters, and warnings about excluded items */
     DDSC_REPORT_MEMBERSHIP   /* membership of each item in each cluster, as csv */
 } ddsc_report_form;
 
-/* Receives the next bytes. If the return value is not zero, the call fails with DDSC_ERROR_IO. */
+/* Receives the next bytes of the output. If the return value is not zero, the call fails with
+ * DDSC_ERROR_IO. */
 typedef int (*ddsc_write_fn)(void *user, const void *bytes, size_t n_bytes);
 
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
@@ -2804,15 +2842,15 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
                                                          ddsc_report_form form, ddsc_write_fn write,
                                                          void *user);
 /* Checks that ddsc_report_save can write into `folder`, so that a long run does not fail at the
- * end. It leaves no files behind. An earlier process may have been killed while it replaced files
- * in the folder one by one. In that case, the old files are restored. */
+ * end. The check leaves no files behind. If an earlier process was killed while it replaced files
+ * in the folder, the old files are restored. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_check(ddsc_context *context, const char *folder,
                                                          unsigned flags);
 /* Writes all files of the result into `folder`. The folder is created if it is missing, but its
  * parent must exist. result.json is written last, so if it exists, the other files are complete.
  * After an error, the folder is unchanged. With DDSC_WRITE_OVERWRITE, all files of an earlier
- * result are replaced, in one step if the file system supports it. Files with other names are kept.
- * Leftovers of killed runs next to the folder are removed. */
+ * result are replaced, in one step if the file system supports it. Files with other names are not
+ * changed. Temporary files that killed runs left next to the folder are removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_save(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         const char *folder, unsigned flags);
@@ -2851,7 +2889,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_draw(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         ddsc_picture_fn draw, void *user);
 
-/* Several labelings of one two-dimensional set, to be scored against the labels of the set. */
+/* Several labelings of one two-dimensional set, which are scored against the labels of the set. */
 typedef struct ddsc_comparison {
     size_t struct_size;
     const ddsc_measures *measures; /* must be two-dimensional and labeled, without dropped rows */
@@ -2875,7 +2913,7 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *conte
 
 /* ---- differences between two results (docs/compare-results.md) ---- */
 
-/* One of the two results: a folder, or labels of n items. */
+/* One of the two results to compare: a folder, or labels of n items. */
 typedef struct ddsc_diff_side {
     size_t struct_size;
     const char *folder; /* written by ddsc_report_save; if set, the fields from n on are ignored */
@@ -2894,10 +2932,10 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_side_init_sized(ddsc_diff_side *side, 
 typedef struct ddsc_diff ddsc_diff;
 
 /* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
- * matched by ddsc_identity_run, of whose settings only `overlap` and `part` are used (NULL: the
- * defaults). It is an error if no item is in both results or if an id occurs twice in one of them.
- * Warns if the ids of both results are row numbers. Only result.json and labels.csv of a folder are
- * read. */
+ * matched by ddsc_identity_run. Of its settings, only `overlap` and `part` are used (NULL: the
+ * defaults). The call fails if no item is in both results or if an id occurs twice in one result.
+ * It issues a warning if the ids of both results are row numbers. Only result.json and labels.csv
+ * of a folder are read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,
                                                         const ddsc_diff_side *first,
                                                         const ddsc_diff_side *second,
@@ -2906,15 +2944,15 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_destroy(ddsc_diff *diff);
 
 typedef struct ddsc_diff_view {
     int64_t n_first, n_second, n_shared; /* number of items in each result and in both */
-    /* The shared items, by what happened to them. n_same: the cluster is the same, or the item is
-     * in no cluster in either result. n_split and n_merged: the cluster split or merged. n_moved:
-     * the item moved to another cluster. The remaining items are in a cluster in only one of the
+    /* Numbers of shared items by type of change. n_same: the cluster is the same, or the item is in
+     * no cluster in either result. n_split and n_merged: the cluster split or merged. n_moved: the
+     * item moved to another cluster. The remaining items are in a cluster in only one of the
      * results. */
     int64_t n_same, n_split, n_merged, n_moved;
     int row_numbers;               /* 1: the ids of both results are row numbers */
     const ddsc_scores *scores;     /* agreement on the shared items that are in a cluster in both
                                     * results */
-    const ddsc_identity *identity; /* matches of the clusters; its new labels are those of the
+    const ddsc_identity *identity; /* matches between the clusters; the new labels are those of the
                                     * second result */
 } ddsc_diff_view;
 

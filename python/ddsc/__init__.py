@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ._distances import compare, mmd, neighbors, pairwise
     from ._distributions import Distributions
     from ._estimator import DDSC, Assignment
+    from ._index import Index
     from ._lot import LinearOT
     from ._permanova import permanova
     from ._reading import make_gaussians, make_shapes, read, read_text
@@ -40,6 +41,7 @@ __all__ = [
     "DDSC",
     "Diff",
     "Distributions",
+    "Index",
     "LinearOT",
     "Transport",
     "adjusted_mutual_info_score",
@@ -72,6 +74,7 @@ _HOMES = {
     "CSR": "_arrays",
     "ConvergenceWarning": "_run",
     "DDSC": "_estimator",
+    "Index": "_index",
     "LinearOT": "_lot",
     "permanova": "_permanova",
     "states": "_states",

@@ -187,7 +187,8 @@ class Constructors:
             Column with the weights of the points. None: "weight" if this column exists and `columns` is None, as in csv
             files.
         label : str, optional
-            Column with the class of the item, constant within the item. None: "label", under the same conditions.
+            Column with the class of the item, constant within the item. None: "label" if this column exists and
+            `columns` is None.
 
         Examples
         --------
@@ -284,8 +285,7 @@ class Constructors:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "drop",
     ) -> "Distributions":
-        """Create items from texts. Each item is the cloud of the sentence vectors of a text, computed by a given
-        encoder.
+        """Create items from texts. Each item is the cloud of the sentence vectors of one text, which `encode` computes.
 
         Parameters
         ----------

@@ -138,8 +138,8 @@ class Diff:
 def diff(a: Union["DDSC", PathLike], b: Union["DDSC", PathLike]) -> Diff:
     """Report what changed between two results, as ``ddsc diff`` does.
 
-    Items are matched by id, and only items that are in both results are compared. Two clusters are the same if at least
-    half of the items in either of them are in both. The numbers of clusters have no meaning.
+    Items are matched by id, and only items that are in both results are compared. Two clusters are the same if they
+    share at least half of their combined items. The numbers of clusters have no meaning.
 
     Parameters
     ----------
@@ -148,7 +148,8 @@ def diff(a: Union["DDSC", PathLike], b: Union["DDSC", PathLike]) -> Diff:
 
     Returns
     -------
-    Diff Its string form is a short summary, and a notebook shows it as tables. `plot.diff` draws the flow of items.
+    Diff
+        Its string form is a short summary, and a notebook shows it as tables. `plot.diff` draws the flow of items.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def diff(a: Union["DDSC", PathLike], b: Union["DDSC", PathLike]) -> Diff:
 
 
 def _side(given: Any, name: str) -> Any:
-    """Return a folder, or (name, ids, labels, result.json) of a model."""
+    """Return the path of a folder, or (name, ids, labels, result.json) of a fitted model."""
     if isinstance(given, (str, bytes, os.PathLike)):
         return os.fsdecode(given)
     if not hasattr(given, "labels_"):

@@ -70,7 +70,7 @@ def pairwise(
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
     device : {"cpu", "auto", "cuda", "cuda:N"}
-        "auto" uses a GPU for large sets, if there is one. With "cuda", sinkhorn pairs on a grid are solved on the GPU
+        "auto" uses a GPU for large sets, if available. With "cuda", sinkhorn pairs on a grid are solved on the GPU
         to the same tolerance, but the last digits may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
@@ -148,14 +148,14 @@ def compare(
         - "labels": the labels by metric.
         - "ari", "ami": agreement between the metrics.
         - "recommended": the most stable metric, which "words" explains. "lead" is its stability minus that of the
-          next metric. The size of the lead does not predict how much better the metric is. "sure" describes the size of
-          the lead, as in version 0.2.
+          second-best metric. The size of the lead does not predict how much better the metric is. "sure" describes the
+          size of the lead, as in version 0.2.
 
     Examples
     --------
     >>> import ddsc
-    >>> told = ddsc.compare(ddsc.make_shapes(), 2, metrics=("w2", "mmd"))
-    >>> told["k"], "same clusters" in told["words"]
+    >>> result = ddsc.compare(ddsc.make_shapes(), 2, metrics=("w2", "mmd"))
+    >>> result["k"], "same clusters" in result["words"]
     (2, True)
     """
     names = list(metrics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -20,14 +20,20 @@ from ._types import (
     ArrayLike,
     Floats,
     Items,
+    Json,
     Longs,
+    Metric,
+    MetricSettings,
     NDArray,
     OnEmpty,
     PathLike,
     Rows,
     Weights,
 )
-from ._words import ON_EMPTY, whole
+from ._words import ON_EMPTY, metric_settings, points_kept
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Distributions(Constructors, Derived):
@@ -44,8 +50,8 @@ class Distributions(Constructors, Derived):
         pandas groupby, whose groups are the items. float32 and float64 arrays are used without an
         intermediate copy.
     weights : list of (n_i,) arrays, optional
-        Non-negative weights of the points, with a positive sum for each item. None means equal weights, for
-        all items or, as an entry of the list, for one item.
+        Non-negative weights of the points, with a positive sum for each item. None means equal weights for all items.
+        An entry None in the list means equal weights for this item.
     ids : sequence of str, optional
         Unique names of the items. None: the items are numbered from 0.
     labels : sequence, optional
@@ -265,7 +271,7 @@ class Distributions(Constructors, Derived):
         return list(_core.measures_names(self._handle)["transforms"])
 
     def subset(self, rows: ArrayLike) -> "Distributions":
-        """Return the listed items in the given order."""
+        """Return the listed items in the order of the list."""
         numbers: Array = np.atleast_1d(np.asarray(rows))
         if numbers.dtype.kind not in "iu" or numbers.size == 0:
             raise ValueError("a subset needs at least one row number")
@@ -285,26 +291,48 @@ class Distributions(Constructors, Derived):
             raise ValueError("Distributions have only axis 0")
         return self.subset(indices)
 
-    def compress(self, m: int, n_jobs: Optional[int] = None, verbose: Union[int, bool] = 0) -> "Distributions":
+    def compress(
+        self,
+        m: Union[int, str],
+        n_jobs: Optional[int] = None,
+        verbose: Union[int, bool] = 0,
+        metric: Metric = "w2",
+        **settings: Unpack[MetricSettings],
+    ) -> "Distributions":
         """Merge the points of each item until at most m remain (Ward's method).
 
+        "auto" chooses m: the smallest of 256, 128, 64, 32 and 16 that preserves at least 95% of the nearest neighbors
+        of sampled items under `metric`, or else the value that preserves most of them. "90%" requests another fraction.
+        If the items have fewer than 32 points on average, nothing is merged.
+
         The attribute ``max_w2_error`` of the result is the largest W2 distance between an item and its merged version.
+        The attribute ``compression`` is None or a dict with "m", the numbers of points before and after, the W2 errors
+        and, if m was chosen, the accuracy on "sample_pairs" pairs of items: the relative change of the distances
+        ("error_median", "error_95") and the fraction of the nearest neighbors that are preserved ("neighbors_kept").
         """
         with Run(n_jobs=n_jobs, verbose=verbose) as run:
-            merged = self._compress(run, m)
+            merged = self._compress(run, m, metric_settings(metric=metric, **settings))
         with Run(n_jobs=1) as run:  # a copy whose context has no extra threads
             handle = run(_core.subset, merged._handle, np.arange(self.n_items))
         made = self._wrap(handle, merged._ids, merged._labels, self._source)
-        made.mean_w2_error, made.max_w2_error = merged.mean_w2_error, merged.max_w2_error
+        made._take_compression(merged.compression)
         return made
 
-    def _compress(self, run: Run, m: Any) -> "Distributions":
-        handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
+    def _compress(self, run: Run, m: Any, metric: Dict[str, Any]) -> "Distributions":
+        """Return the merged items, whose `compression` is None if nothing was merged."""
+        handle, found = run(_core.compress, self._handle, *points_kept(m), metric)
+        if handle is None:
+            return self._wrap(self._handle, self._ids, self._labels, self._source)
         if len(self._rows) != self._n_rows:  # rows of dropped items are not copied
             handle = run(_core.subset, handle, np.arange(self.n_items))
         made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels(), self._source)
-        made.mean_w2_error, made.max_w2_error = mean, largest
+        made._take_compression(found)
         return made
+
+    def _take_compression(self, found: Optional[Json]) -> None:
+        self.compression = found
+        if found is not None:
+            self.mean_w2_error, self.max_w2_error = found["mean_w2"], found["max_w2"]
 
     def _like(self, run: Run, model: Any) -> "Distributions":
         """Apply the transforms of a model to the items."""
@@ -318,6 +346,7 @@ class Distributions(Constructors, Derived):
 
     mean_w2_error: float = 0.0
     max_w2_error: float = 0.0
+    compression: Optional[Json] = None
 
     def write(self, path: PathLike, overwrite: bool = False) -> None:
         """Write npz, csv, tsv (also .gz) or d2, depending on the file extension.
@@ -341,7 +370,7 @@ class Distributions(Constructors, Derived):
         return run(_core.named, self._handle, self.ids, labels)
 
     def _by_row(self, values: Array, fill: Any) -> Array:
-        """Expand values, given for the items with mass, to all input rows."""
+        """Expand the values of items with mass to all input rows."""
         if len(values) == self._n_rows:
             return values
         out = np.full((self._n_rows, *values.shape[1:]), fill, dtype=values.dtype)

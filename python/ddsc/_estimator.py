@@ -55,7 +55,8 @@ class DDSC(Updating, ModelFile, ToAnnData):
         With "precomputed", X is a matrix of distances, with NaN if unknown, or a sparse matrix whose row i
         contains the distances of item i to its neighbors. The methods d2 and pd2 use only `cost`.
     n_neighbors : int or "auto"
-        Number of neighbors of each item. "auto" is max(10, log2 N), at least 20 or 28 for documents, or less for small N.
+        Number of neighbors of each item. "auto" is max(10, log2 N), at least 20 for documents and 28 for short ones,
+        and less for small N.
     gamma : {"auto", "local", "median"} or float
         Scale of the affinity exp(-gamma D^2): local scaling, 1 / median of D^2 over the edges, or a number.
         "auto" uses local scaling, or the median where a sparse cluster borders a dense one.
@@ -73,8 +74,8 @@ class DDSC(Updating, ModelFile, ToAnnData):
     sinkhorn_value : {"regularized", "sharp", "debiased", "paper"}
         sinkhorn: "paper" is the regularized value as D itself; the others are D^2. With `paper`, the default is "paper".
     tolerance, max_iterations : float, int, optional
-        sinkhorn: L1 error of the marginals at convergence, and largest number of iterations. For w2, w1 and lot,
-        `max_iterations` is the largest number of pivots.
+        sinkhorn: maximum L1 error of the marginals of a converged solve, and maximum number of iterations. For w2, w1
+        and lot, `max_iterations` is the maximum number of pivots.
     mmd_kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto", "near" or "median"
         mmd: "near" is the 5% quantile of the distances between points. "auto" uses "near", or 1.5 times the median
@@ -87,7 +88,7 @@ class DDSC(Updating, ModelFile, ToAnnData):
     reference_size : int, optional
         lot: number of points of the reference. None: the mean number of points per item.
     mmd_features : int, optional
-        mmd: number of random Fourier features for an approximation, useful for items with many points.
+        mmd: number of random Fourier features of an approximation, which is useful for items with many points.
     lot_components : int, optional
         lot: number of principal components to which the embedding is reduced.
     exact_graph : {"auto", "full", "pruned"}
@@ -124,14 +125,14 @@ class DDSC(Updating, ModelFile, ToAnnData):
         "d2": method for the centers.
     center_size : int, optional
         "d2", "pd2": number of points of a center. None: the mean number of points per item.
-    compress : int, optional
-        Number of points to which the support of each item is merged first. `stats_["compress_worst"]` is the
-        largest resulting W2 error.
+    compress : int or "auto", optional
+        Number of points to which the support of each item is merged first. "auto", or a percentage such as "90%",
+        chooses it as `Distributions.compress` does. `stats_["compress_worst"]` is the largest resulting W2 error.
     resume : path, optional
         Folder in which solved pairs are saved. After an interruption, the same call, or the same command of the
         program, resumes the run.
     stability : int, optional
-        Number of times that the points of every item are resampled and clustered again. `stability_` has the
+        Number of times that the points of every item are resampled and clustered again. `stability_` contains the
         changes. Cannot be combined with metric="precomputed".
     on_empty : {"error", "drop"}
         Whether items without mass raise an error or are dropped with label -1.
@@ -145,12 +146,12 @@ class DDSC(Updating, ModelFile, ToAnnData):
     like : DDSC or path, optional
         A fit, a model.npz or a folder of ``ddsc cluster -o``. `fit` uses the resolved settings of this result: number
         of clusters, metric, bandwidth, epsilon, reference, transforms, n_neighbors, gamma, hubs and sampling. The
-        parameters of the same names are ignored. The distance of two items is then the same in both fits.
+        parameters with the same names are ignored. The distance between two items is then the same in both fits.
     memory_limit : int, optional
-        Largest memory of the library in bytes, including the set created from X. MemoryError is raised if it is
+        Maximum memory of the library in bytes, including the set created from X. MemoryError is raised if the limit is
         exceeded. A set passed as `Distributions` is not counted.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Device for the products over all pairs. "auto" uses a GPU for large sets, if there is one. Results do not
+        Device for the products over all pairs. "auto" uses a GPU for large sets, if available. Results do not
         depend on the device. If the named GPU is missing, or if a GPU fails, a warning is issued and the CPU is used.
 
     Attributes
@@ -194,13 +195,15 @@ class DDSC(Updating, ModelFile, ToAnnData):
         The cluster with the nearest center, other than the item's own cluster; -1 if there is none.
     ambiguity_ : (N,) array
         Ambiguity d / (d + e), with the distances d to the center of the item's cluster and e to that other center.
-        It is 0 at the center and 1/2 on the boundary.
+        The ambiguity is 0 at the center and 1/2 on the boundary.
     membership_ : (N, n_clusters_) array
-        How strongly each item belongs to each cluster. Rows sum to 1, and the largest entry of a row is at the label.
-        For refined documents, these are probabilities of the mixture model of the words, with a temperature at which
-        one half of a document's words predicts the cluster of the other half. For other items, they decrease with the
-        distance to the cluster centers, at a rate that is calibrated on random halves of the items. They measure how
-        reproducible a label is, and not whether it agrees with classes of yours.
+        How strongly each item belongs to each cluster. Rows sum to 1, and the largest entry of a row belongs to the
+        label. For refined documents, memberships are probabilities of the mixture model of the words, with a
+        temperature at which one half of a document's words predicts the cluster of the other half. For other items,
+        memberships decrease with the distance to the cluster centers, at a rate that is calibrated on random halves of
+        the items. Memberships measure how reproducible a label is, and not whether it agrees with your own classes.
+    compression_ : dict or None
+        With `compress`: the attribute `compression` of the merged items, with the measured accuracy if "auto".
     stability_ : dict or None
         With `stability`: "rows" (one dict per resample), their "mean" and "worst", "labels" (resamples by items,
         numbered as in `labels_`), and for each item "n_changed" (how often it was in another cluster) and "other"
@@ -266,7 +269,7 @@ class DDSC(Updating, ModelFile, ToAnnData):
         vectors_from: VectorsFrom = "auto",
         barycenter: Centers = "admm",
         center_size: Optional[int] = None,
-        compress: Optional[int] = None,
+        compress: Optional[Union[int, str]] = None,
         resume: Optional[PathLike] = None,
         stability: Optional[int] = None,
         on_empty: OnEmpty = "error",

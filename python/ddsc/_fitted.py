@@ -26,6 +26,7 @@ from ._types import (
     Gamma,
     Hubs,
     Ints,
+    Json,
     Kernel,
     Method,
     NumberOfClusters,
@@ -81,7 +82,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     vectors_from: VectorsFrom
     barycenter: Centers
     center_size: Optional[int]
-    compress: Optional[int]
+    compress: Optional[Union[int, str]]
     resume: Optional[PathLike]
     stability: Optional[int]
     on_empty: OnEmpty
@@ -112,6 +113,7 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     next_cluster_: Ints
     ambiguity_: Floats
     membership_: Floats
+    compression_: Optional[Json]
     stability_: Optional[Stability]
     inertia_: float
     centers_: Optional[Distributions]
@@ -124,7 +126,6 @@ class Fitted(TransformerMixin, ClusterMixin, BaseEstimator):
     _report: Tuple[str, int, Optional[Array]]
     _items: str
     _row_ids: Optional[List[str]]
-    _compressed: Optional[float]
     _places: Optional[Array]
     _extension: Optional[Dict[str, Any]]
     _source: Tuple[str, ...]

@@ -33,7 +33,7 @@ class Fitting(Results):
         X : list of (n_i, d) arrays, (N, n, d) array, (N, d) array of single points, or Distributions
             With metric="precomputed", an (N, N) matrix of distances, with NaN if unknown. In a sparse
             matrix, such as the result of `neighbors`, row i lists the neighbors of item i, of which at most
-            `n_neighbors` are kept. No dense matrix is created. The lists need not be mutual.
+            `n_neighbors` are used. No dense matrix is created. The lists need not be mutual.
         y : ignored
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
@@ -70,7 +70,7 @@ class Fitting(Results):
 
     def _forget(self) -> None:
         """Remove the results of an earlier fit, whose method may have been different."""
-        own = ("_model", "_report", "_items", "_row_ids", "_compressed", "_places", "_extension", "_classes")
+        own = ("_model", "_report", "_items", "_row_ids", "_places", "_extension", "_classes")
         for name in [n for n in vars(self) if n in own or (n.endswith("_") and not n.startswith("_"))]:
             delattr(self, name)
 
@@ -106,8 +106,8 @@ class Fitting(Results):
         """Return the items as passed to `fit`, and the items to compare, which differ if `compress` is set."""
         rows = measures = as_distributions(X, sample_weight, self.on_empty, run)
         if self.compress is not None:
-            measures = rows._compress(run, whole("compress", self.compress))
-        self._compressed = None if self.compress is None else measures.max_w2_error
+            measures = rows._compress(run, self.compress, {})
+        self.compression_ = None if self.compress is None else measures.compression
         self._row_ids = rows.ids  # without a graph, there is no table of items that has them
         self._model = self.stability_ = None
         self._source, self._classes = rows._source, rows.labels
@@ -151,7 +151,8 @@ class Fitting(Results):
             measures = measures._like(run, model)
             settings[2].update(like=model, k_min=0, k_max=0, joined=0)
         if self.compress is not None:
-            measures = measures._compress(run, whole("compress", self.compress))
+            measures = measures._compress(run, self.compress, settings[0])
+        self.compression_ = None if self.compress is None else measures.compression
         if self.resume is not None:
             run.context.set_resume(os.fspath(self.resume), _resume_line(settings[2]))
         found = run(_core.cluster, measures._handle, *settings)
@@ -172,7 +173,6 @@ class Fitting(Results):
             model = None if joined else single(_core.model_create, named, found, *settings)
         self._model, self._source = None if joined else _Model(model), rows._source
         self._tell(run, named, found, None, trust, settings)
-        self._compressed = None if self.compress is None else measures.max_w2_error
         self._row_ids = rows.ids if len(measures) < len(rows) else None
         self._classes = rows.labels
         return found, rows
@@ -244,8 +244,8 @@ class Fitting(Results):
             "max_residual": view["max_residual"],
             **{k: view[k] for k in ("n_merged_small", "hubs_rescaled", "in_degree_largest", "n_nobody")},
         }
-        if self.metric != "precomputed" and self._compressed is not None:
-            self.stats_["compress_worst"] = self._compressed
+        if self.metric != "precomputed" and self.compression_ is not None:
+            self.stats_["compress_worst"] = self.compression_["max_w2"]
         self.converged_ = bool(view["verified"])
         self.advice_ = in_python_terms(view["advice"])
         self._extension = None
@@ -273,7 +273,8 @@ def _model_of(run: Run, like: Any) -> Any:
 
 
 def _resume_line(c: Dict[str, Any]) -> str:
-    """Return the settings line in the format of the program, so that both can resume the same folder."""
+    """Return the settings line in the format of the program, so that the program can resume a folder of this
+    package."""
     return (
         f"cluster k {c['k_min']}:{c['k_max']}, gamma rule {c['gamma_rule']} {c.get('gamma', 0):.17g}, "
         f"min-cluster {c['min_cluster']:.17g}, paper {c['paper']}"
@@ -281,7 +282,7 @@ def _resume_line(c: Dict[str, Any]) -> str:
 
 
 def _standing(run: Run, found: Any, n: int) -> Dict[str, Array]:
-    """Compute distance to the center, ambiguity and next cluster of the n items."""
+    """Compute the distance to the center, the ambiguity and the nearest other cluster of each item."""
     place: Dict[str, Array] = {"distance": np.empty(n), "ambiguity": np.empty(n), "next": np.empty(n, np.int32)}
     run(_core.standing, found, place["distance"], place["ambiguity"], place["next"])
     return place

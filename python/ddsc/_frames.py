@@ -101,9 +101,9 @@ class Frames(Results):
         Returns
         -------
         pandas.DataFrame
-            The columns of items.csv: ``id``, ``label``, ``next`` (the next cluster), ``ambiguity``, ``order``, outlier
-            score, and the nearest neighbors with their distances. Metadata columns follow under their own names, as
-            numbers if all values are numbers. Without pandas, a record type with the same columns.
+            The columns of items.csv: ``id``, ``label``, ``next`` (the nearest other cluster), ``ambiguity``, ``order``,
+            outlier score, and the nearest neighbors with their distances. Metadata columns follow under their own
+            names, as numbers if all values are numbers. Without pandas, a record type with the same columns.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Small pieces of HTML for notebooks. All text is escaped; pictures are data URLs or SVG without scripts."""
+"""Builds HTML fragments for notebooks. All text is escaped; pictures are data URLs or SVG without scripts."""
 
 from __future__ import annotations
 

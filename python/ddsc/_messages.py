@@ -10,6 +10,7 @@ _PHRASES = {
     "overwriting was not requested": "pass overwrite=True to replace it",
     "--neighbors exact": "approximate=False",
     "ddsc text --paper": "read_text(..., paper=True)",
+    "ddsc_update_run": "update",
 }
 _ARGUMENTS = {"tau": "n_neighbors", "threads": "n_jobs", "seed": "random_state", "neighbors": "approximate"}
 # A command of the program, or an option with one of the values that messages recommend. Capitalized words such as

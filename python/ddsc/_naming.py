@@ -37,8 +37,8 @@ def _own_name(cluster: Dict[str, Any], number: int) -> str:
 def cluster_names(clusters: Sequence[Dict[str, Any]], k: int) -> List[str]:
     """Return the names of the k clusters as the report shows them.
 
-    A name is the name given by the user, the first words, the first markers, or "cluster" with its number. If several
-    clusters have the same name, their numbers are appended."""
+    The name of a cluster is the name set by the user, or else its first words or markers, or else "cluster" with its
+    number. If several clusters have the same name, their numbers are appended."""
     names = [_own_name(clusters[c] if c < len(clusters) else {}, c) for c in range(k)]
     if k > CHECKED_FOR_DUPLICATES:
         return names

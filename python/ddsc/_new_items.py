@@ -52,8 +52,8 @@ class NewItems(Fitted):
 
     def predict_proba(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Floats:
         """Return the memberships of new items: an (n, n_clusters_) array whose rows sum to 1. The largest entry of a
-        row is at the label of `predict`. Rows of dropped items are NaN. `membership_` contains the memberships of the
-        items of `fit`; its documentation explains how they are calibrated.
+        row belongs to the label of `predict`. Rows of dropped items are NaN. `membership_` contains the memberships of
+        the items of `fit`; its documentation explains how they are calibrated.
 
         Examples
         --------
@@ -139,8 +139,8 @@ class NewItems(Fitted):
     ) -> Json:
         """Divide the points of the items into states, such as cell states, and compare their shares.
 
-        All parameters but `clusters` are those of `ddsc.states`, which describes the result. Names of metadata columns
-        may be given for `by`, `adjust` and `block`.
+        All parameters except `clusters` are those of `ddsc.states`, which describes the result. `by`, `adjust` and
+        `block` also accept names of metadata columns.
 
         Parameters
         ----------
@@ -150,8 +150,8 @@ class NewItems(Fitted):
         Returns
         -------
         dict
-            As returned by `ddsc.states`. "clusters" has the mean share of each state in each cluster. This is a description
-            and no test, because the clusters were computed from the same points.
+            As returned by `ddsc.states`. "clusters" has the mean share of each state in each cluster. These shares are
+            descriptive, because the clusters were computed from the same points.
 
         Examples
         --------
@@ -184,9 +184,9 @@ class NewItems(Fitted):
         if self.metric == "precomputed":
             raise ValueError("metric='precomputed' has no items with which new items could be compared")
         if self._model is None and self.method != "ddsc":
-            raise ValueError(f"method={self.method!r} has no rule for new items; fit with method='ddsc'")
+            raise ValueError(f"method={self.method!r} cannot assign new items; fit with method='ddsc'")
         if self._model is None:
-            raise ValueError(f"metric={self.metric!r}: joined metrics have no rule for new items; fit with one metric")
+            raise ValueError(f"metric={self.metric!r}: joined metrics cannot assign new items; fit with one metric")
         return self._model.handle
 
     def _new_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
@@ -266,7 +266,8 @@ def _nystrom(
     k = int(old.max()) + 1
     sums = np.zeros((k, walk.shape[1]))
     np.add.at(sums, old, fitted["embedding"])
-    centers = sums / np.bincount(old, minlength=k)[:, None]
+    sizes = np.bincount(old, minlength=k)[:, None]
+    centers = np.divide(sums, sizes, out=np.full_like(sums, np.inf), where=sizes > 0)  # empty clusters are far
     away = ((rows[:, None, :] - centers[None]) ** 2).sum(axis=2)
     labels = away.argmin(axis=1).astype(np.int32)
     lost = ~rows.any(axis=1)  # the neighbors have no entries in the eigenvectors, so a weighted vote is used

@@ -94,14 +94,14 @@ def permanova(
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
 ) -> Json:
-    """Test whether columns about items explain the distances between the items.
+    """Test whether metadata columns explain the distances between the items.
 
     This is a distance-based analysis of variance (Anderson 2001, McArdle and Anderson 2001), as in
-    `adonis2(by = "margin")` of the R package vegan. A permutation exchanges the items of the
-    centered matrix of squared distances, and leaves the columns in place.
+    `adonis2(by = "margin")` of the R package vegan. A permutation reorders the items of the
+    centered matrix of squared distances but not the metadata columns.
 
-    Do not test the labels of a clustering of the same distances: clusters are made to differ, so
-    every clustering of any data would be significant.
+    Do not test the labels of a clustering of the same distances. Clusters are chosen to differ, so the test would be
+    significant for any data.
 
     Parameters
     ----------
@@ -123,11 +123,11 @@ def permanova(
     pairwise : bool
         Also test each pair of levels of each factor, with Holm's correction.
     separately : bool
-        Give each column of `by` a model of its own, together with the covariates.
+        Test each column of `by` in a separate model that includes the covariates.
     squared : bool
         The matrix holds squared distances.
     points : array, optional
-        Number of points of each item, to check that it is not associated with the columns.
+        Number of points of each item, used to check whether it is associated with the columns.
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
 
@@ -138,7 +138,7 @@ def permanova(
           Hochberg), "smallest_p", "n_permutations", "exhaustive", and for tested factors
           "dispersion_f" and "dispersion_p" (do the levels differ in spread?).
         - "pairs": one dict per pair of levels, with "p_holm".
-        - "missing": (item, column) of each missing value; these items are left out.
+        - "missing": (item, column) of each missing value; these items are omitted.
         - "points_warning": whether a tested column is associated with the number of points.
 
     Examples

@@ -147,7 +147,7 @@ def over(model: "DDSC", column: Union[str, Sequence[object]], *, ax: Optional["A
         columns = model.items_
         if f"meta:{column}" not in columns:
             there = ", ".join(key[5:] for key in columns if key.startswith("meta:"))
-            raise ValueError(f"no column {column!r} about items; {f'the columns are {there}' if there else 'there are none'}")
+            raise ValueError(f"no metadata column {column!r}; {f'the columns are {there}' if there else 'there are none'}")
         values = [str(value) or None for value in columns[f"meta:{column}"]]
     else:
         values = [_text(value) for value in column]

@@ -79,7 +79,7 @@ def read(
         Encoding of all text files: tables, labels and meta.
     read_timeout : float
         h5ad: seconds without progress (as with a damaged file) after which reading fails. 0 means no limit.
-        HDF5 is read in a forked child process, which ends before the call returns.
+        HDF5 files are read in a child process, which exits before the call returns.
     **transforms
         arcsinh, logicle, log1p, batch, normalize, pca, per_item, align, random_state: applied after reading, as
         in `Distributions.transformed`. `batch` can also name a column of the table that is read (csv, h5ad).
@@ -158,10 +158,10 @@ def read_text(
         A table with a header and one document per row (separated by tab, comma, semicolon or |), JSON lines,
         or a folder of .txt files, whose subfolders are classes. With several paths, each file is one document.
     vectors : path, optional
-        Word vectors as GloVe, word2vec or fastText text, as word2vec binary (also .gz), or as npy with the words in a
-        .vocab file. It can also be an npz of earlier documents (``X.write(path)``) or a model. The documents are then
-        encoded with its words and weights, so that the model can assign them. None: the vectors are learned from the
-        documents.
+        Word vectors: a text file in the format of GloVe, word2vec or fastText, a binary word2vec file (also .gz), or
+        npy with the words in a .vocab file. An npz of earlier documents (``X.write(path)``) or a model is also
+        accepted. The documents are then encoded with its words and weights, so that the model can assign them. None:
+        the vectors are learned from the documents.
     words : {"fitted", "general", "own"}
         Fit the vectors of the file to the documents, use them unchanged (words without a vector are ignored),
         or learn vectors from the documents only.

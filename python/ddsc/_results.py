@@ -68,8 +68,8 @@ class Results(Fitted):
     def verdict_(self) -> Verdict:
         """The verdict on the clusters.
 
-        ``level`` is "separate", "partly", "reproducible", "continuum", "one_cloud" or "too_few", ``color`` its
-        color, ``text`` explains it in a sentence, and ``evidence`` contains the numbers. ``structure`` is the
+        ``level`` is "separate", "partly", "reproducible", "continuum", "one_cloud" or "too_few", ``color`` is its
+        color, ``text`` explains the verdict in a sentence, and ``evidence`` contains the numbers. ``structure`` is the
         level of version 0.2 ("clear", "weak", "none" or "undecided")."""
         return cast(Verdict, self.result_json()["verdict"])
 
@@ -142,8 +142,8 @@ class Results(Fitted):
         Examples
         --------
         >>> import ddsc
-        >>> told = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).result_json()
-        >>> told["certificates"]["certified"], told["scores"]["ami"]
+        >>> result = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).result_json()
+        >>> result["certificates"]["certified"], result["scores"]["ami"]
         (True, 1.0)
         """
         check_fitted(self, "labels_")
@@ -184,7 +184,7 @@ class Results(Fitted):
             place = functools.partial(os.path.join, folder)
             _write_text(place("result.json"), told)
             # Neither a compressed set nor its report contains rows of dropped items.
-            rows = slice(None) if getattr(self, "_compressed", None) is None else self._there()
+            rows = slice(None) if getattr(self, "compression_", None) is None else self._there()
             _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_[rows])))
             if truth is not None:
                 _write_text(place("truth.csv"), "label\n" + "\n".join(map(str, truth)))
@@ -216,10 +216,10 @@ class Results(Fitted):
 
     @property
     def items_(self) -> Dict[str, NDArray[np.generic]]:
-        """The columns of items.csv, as the program writes it.
+        """The columns of the file items.csv that the program writes.
 
-        They include id, label, next cluster, ambiguity, order, outlier score, and the nearest neighbors with their
-        distances. ``pandas.DataFrame(model.items_)`` converts them to a table.
+        They include id, label, nearest other cluster, ambiguity, order, outlier score, and the nearest neighbors with
+        their distances. ``pandas.DataFrame(model.items_)`` converts them to a table.
 
         Examples
         --------
@@ -275,8 +275,8 @@ class Results(Fitted):
     def order_(self) -> Ints:
         """(N,) ranks of the items, from 0, along the first diffusion direction; -1 for dropped items.
 
-        This is the direction of slowest change over the graph, such as a gradient from healthy to ill. The connected
-        components of the graph are listed one after another.
+        The first diffusion direction is the direction of slowest change over the graph, such as a gradient from healthy
+        to ill. The connected components of the graph are listed one after another.
 
         Examples
         --------
@@ -297,11 +297,12 @@ class Results(Fitted):
     def tree_(self) -> Floats:
         """(K - 1, 4) merges of the clusters in the format of SciPy's ``linkage``.
 
-        ``dendrogram(model.tree_)`` draws the tree. Each row has two nodes, the height of their merge and the
-        number of clusters below it (``result_json()["tree"]`` has the number of items). Clusters are nodes 0 to K - 1, and merge m creates node K + m. Heights are 1 / (1 + r),
-        where r is the affinity between the two nodes divided by its expected value in a random graph with the
-        same degrees. The height is 1 if the nodes are not connected, and 1/2 if their affinity equals the expected
-        value. The tree is empty if there are more than 1,000 clusters."""
+        ``dendrogram(model.tree_)`` draws the tree. Each row has two nodes, the height of their merge and the number of
+        clusters below the merge (``result_json()["tree"]`` contains the number of items). Clusters are nodes 0 to K -
+        1, and merge m creates node K + m. Heights are 1 / (1 + r), where r is the affinity between the two nodes
+        divided by its expected value in a random graph with the same degrees. The height is 1 if the nodes are not
+        connected, and 1/2 if their affinity equals the expected value. The tree is empty if there are more than 1,000
+        clusters."""
         rows = self.result_json().get("tree", [])
         self._check_graph("tree")
         count = [1] * self.n_clusters_  # newer versions of SciPy reject a count above the number of leaves

@@ -30,8 +30,8 @@ def _rows(X: Distributions, between: Optional[Tuple[Any, Any]]) -> Tuple[Optiona
 
 
 def _item_means(X: Distributions, found: Json) -> Floats:
-    """Mean of each coordinate in each state of an item, in standard deviations of the state; NaN if the item has
-    fewer than LEAST_POINTS points in the state."""
+    """Return the mean of each coordinate in each state of an item, in standard deviations of the state. A mean is NaN
+    if the item has fewer than LEAST_POINTS points in the state."""
     k, d = found["means"].shape
     items = np.repeat(np.arange(X.n_items), np.diff(X._offsets))
     cell = items * k + found["labels"][X._indices]
@@ -80,21 +80,21 @@ def states(
     ----------
     X : Distributions or list of arrays
     n_states : int or "auto"
-        "auto": the types of the points, or the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 on which two random
-        halves of the sample agree (each state is found again with a Jaccard overlap of at least 0.75).
+        "auto": the types of the points, or the largest of 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20 for which two random
+        halves of the sample agree (with a Jaccard overlap of their states of at least 0.75).
     by : dict or DataFrame of columns, one column, or names of columns in ``X.meta``, optional
         Compares the shares, and the coordinates within each state, between classes or along numbers. The columns must
-        not have been used to compute the items or their clusters. Do not pass cluster labels: clusters are made to
-        differ.
+        not have been used to compute the items or their clusters. Do not pass cluster labels, because clusters are
+        chosen to differ.
     adjust : as `by`, optional
-        Covariates, such as age and sex: effects are coefficients of a linear model with them, or partial rank
-        correlations, and p exchanges the residuals of the covariates (Freedman and Lane 1983).
+        Covariates, such as age and sex. Effects are then coefficients of a linear model with these columns, or partial
+        rank correlations, and permutations exchange the residuals of the covariates (Freedman and Lane 1983).
     block : one column, or its name, optional
-        Compares items within the levels of this column only, such as patients.
+        Compares items only within the same level of this column, such as the same patient.
     kinds : dict, optional
         "number" or "factor" by column name, as in `permanova`.
     between : pair of items or of lists of items, optional
-        Computes an optimal transport plan from the first to the second, added up by state.
+        Computes an optimal transport plan from the first to the second, summed by state.
     permutations : int
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
@@ -102,11 +102,11 @@ def states(
     Returns
     -------
     dict
-        - "names": names of the states; "given": whether they are types of the input.
+        - "names": names of the states; "given": whether they are the types of the points.
         - "shares": (n_items, n_states) share of each state in each item; "total": mean over the items.
         - "means", "deviations": (n_states, n_dims) of the coordinates in each state.
         - "labels": state of each row of ``X.support``.
-        - "tried", "agreement": numbers of states that were tried, and the agreement of the halves on each.
+        - "tried", "agreement": numbers of states that were tried, and the agreement of the halves for each number.
         - "by": for each column a dict with "shares" and "within". Their "rows" have the state, the class, the
           "effect" (difference of the means, or rank correlation) with its 95% interval "low" to "high", "p" by
           permutations and "p_bh" (Benjamini and Hochberg). "within" has a row per state and coordinate, in standard

@@ -163,7 +163,8 @@ def sinkhorn(
     value : {"regularized", "sharp"}
         The minimum of <P, M> + epsilon KL(P | a x b), or the value <P, M> of the minimizing plan.
     tolerance : float
-        L1 error of the marginals at convergence. If the final error is larger, a ConvergenceWarning is issued.
+        Maximum L1 error of the marginals of a converged solve. If the final error is larger, a ConvergenceWarning is
+        issued.
     max_iterations : int
     full : bool
         Also return the plan and the potentials.
@@ -214,7 +215,7 @@ class Barycenter(NamedTuple):
     weights: Floats
     """(n,), positive, with sum 1."""
     objective: Floats
-    """Mean cost of exact transport to the items (W2^2 by default) after each step. It never increases."""
+    """Mean cost of exact transport to the items (W2^2 by default) after each step. The cost never increases."""
     converged: bool
     """True if the last exact pass did not improve the objective."""
 

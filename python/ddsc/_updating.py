@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._distributions import Distributions
 from ._fitting import Fitting, _standing
+from ._index import Index
 from ._model_handle import _Model
 from ._new_items import NewItems
 from ._run import Run
@@ -35,27 +36,28 @@ class Updating(Fitting, NewItems):
         """Return a new fit with items added and removed. This fit does not change.
 
         The result is the same as ``DDSC(like=self).fit(ALL)``, where ALL contains the remaining items followed by X.
-        Only the neighbor lists that the change affects are computed again. Clusters keep their number and name if the
-        old and the new cluster share at least half of their combined items. `update_` lists the clusters that are new,
+        Only the neighbor lists that the change affects are recomputed. Clusters keep their number and name if the old
+        and the new cluster share at least half of their combined items. `update_` lists the clusters that are new,
         split, merged or vanished, and the numbers that are no longer used. The new fit has the items in the order of
         ALL.
 
-        K grows if a new cluster consists mostly of items that were inserted since K was chosen, and if random
-        halves of the items find it, too. `update_["candidates"]` describes such clusters. Known classes (`Distributions`
-        with labels) are kept if this fit has them; items without a class have class -1, or "" for named classes.
+        K grows if a new cluster consists mostly of items that were inserted since K was chosen, and if clusterings of
+        random halves of the items also find it. `update_["candidates"]` describes such clusters. Known classes
+        (`Distributions` with labels) are kept if this fit has them; items without a class have class -1, or "" for
+        named classes.
 
         Parameters
         ----------
         X : as in `fit`, optional
             New items. Items without ids are numbered after those of the fit.
         remove : ids, optional
-            Ids of items of the fit. Without ids, they are the numbers of the items, counted from 0.
+            Ids of items of the fit. If the items have no ids, pass their numbers, counted from 0.
         sample_weight : list of arrays, optional
         n_clusters : int, optional
             Number of clusters. None: as in this fit, or more.
         resolve : bool
-            Choose the settings again that this fit chose from its data: `n_neighbors`, `gamma`, `bandwidth`,
-            `epsilon`, `reference` and `hubs`. `update_["settings"]` lists them with their values before and after.
+            Choose again the settings that this fit chose from its data: `n_neighbors`, `gamma`, `bandwidth`, `epsilon`,
+            `reference` and `hubs`. `update_["settings"]` lists them with their values before and after.
 
         Examples
         --------
@@ -92,8 +94,15 @@ class Updating(Fitting, NewItems):
         vars(self).update(own)
         return self
 
+    def open_index(self) -> Index:
+        """Open an index of the items, which keeps `graph_` up to date while items are inserted and removed one by one.
+
+        Use `update` instead to cluster a changed set. The fit must have exact neighbors, one metric and all pairs.
+        """
+        return Index(self)
+
     def _take_classes(self, before: Own, removed: Array, labels: Optional[Array]) -> None:
-        """Keep the known classes of the remaining items, and append those of the new ones."""
+        """Keep the known classes of the remaining items, and append the classes of the new items."""
         old = getattr(before, "_classes", None)
         if old is None or len(old) != len(before.labels_):
             return
@@ -109,7 +118,7 @@ class Updating(Fitting, NewItems):
         self._report = (*self._report[:2], truth.astype(np.int32))
 
     def _given_names(self) -> List[Optional[str]]:
-        """Return the names of clusters that were given by the user."""
+        """Return the names of clusters that the user has set."""
         report = getattr(self, "_report", None)
         clusters = json.loads(report[0]).get("clusters", []) if report else []
         return [cluster.get("name") for cluster in clusters]
@@ -120,7 +129,7 @@ class Updating(Fitting, NewItems):
         measures, clustering = Distributions._wrap(found["measures"]), found["clustering"]
         with Run(n_jobs=1, random_state=run.seed) as single:
             self._model = _Model(single(_core.model_create, found["measures"], clustering, *settings))
-        self._source, self._compressed, self._row_ids = (), None, None
+        self._source, self.compression_, self._row_ids = (), None, None
         self._classes = self.stability_ = None
         self.n_features_in_ = measures.dim
         self._tell(run, found["measures"], found["update"], None, None, settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import re
 from typing import Any, Dict, Tuple
 
 import numpy as np
@@ -95,6 +96,16 @@ def whole(name: str, value: Any) -> int:
     raise ValueError(f"{name}={value!r}: must be an integer")
 
 
+def points_kept(value: Any) -> Tuple[int, float]:
+    """Parse `compress`: return the number of points and 0, or for "auto" and "95%" 0 and the fraction to keep."""
+    if not isinstance(value, str):
+        return whole("compress", value), 0.0
+    match = re.fullmatch(r"(\d{1,3})%", "95%" if value == "auto" else value)
+    if match is None or not 1 <= int(match[1]) <= 100:
+        raise ValueError(f"compress={value!r}: must be an integer, 'auto' or a percentage from '1%' to '100%'")
+    return 0, int(match[1]) / 100
+
+
 def _epsilon(value: Any) -> Dict[str, Any]:
     """Parse epsilon: 5.0 is an absolute value, and "5%" a percentage of the median cost."""
     if isinstance(value, str) and value.strip().endswith("%"):
@@ -122,7 +133,7 @@ def cost_settings(value: Any) -> Dict[str, Any]:
         return {"cost": word("cost", value, COSTS)}
     matrix = as_doubles(value, "cost")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"cost has the shape {matrix.shape}: must be a word or a square matrix")
+        raise ValueError(f"cost has the shape {matrix.shape}: must be a name or a square matrix")
     return {"cost": COST_MATRIX, "cost_matrix": matrix}
 
 

@@ -41,7 +41,7 @@ def _panels(ax: Any, rows: int, columns: int, size: Tuple[float, float]) -> Tupl
     """Return Axes without a frame, and the panels inside them. ``ax.figure.axes`` also contains the panels."""
     host = _axes(ax, size)
     host.axis("off")
-    spec = host.get_subplotspec() if hasattr(host, "get_subplotspec") else None  # always there from matplotlib 3.7 on
+    spec = host.get_subplotspec() if hasattr(host, "get_subplotspec") else None  # always exists since matplotlib 3.7
     if spec is None:
         wide, high = 1 / columns, 1 / rows
         corners = [(c * wide, 1 - (r + 1) * high) for r in range(rows) for c in range(columns)]
@@ -101,7 +101,7 @@ def _found(model: Any, labels: Any) -> Array:
 
 
 def _groups(found: Array) -> Tuple[Array, List[str]]:
-    """Return cluster numbers from 0 and cluster names. Items without a label have the number -1."""
+    """Return cluster numbers, starting at 0, and cluster names. Items without a label have the number -1."""
     names, numbers = np.unique(found, return_inverse=True)
     numbers = numbers.ravel()
     if names.dtype.kind in "iu":
@@ -142,8 +142,9 @@ def map(  # noqa: A001
     model : DDSC
         Fitted.
     labels : sequence, optional
-        Labels that determine the colors; None: the clusters. For a comparison, pass the true classes. ids : sequence,
-        optional Text shown next to the items.
+        Labels that determine the colors; None: the clusters. For a comparison, pass the true classes.
+    ids : sequence, optional
+        Text shown next to the items.
     names : bool
         Annotate each cluster with its distinctive words or coordinates, if they have names.
     ax : matplotlib Axes, optional
@@ -217,7 +218,7 @@ def embedding(
 
 
 def _plane(rows: Array) -> Array:
-    """Project rows to their two directions of largest variance. NaN rows remain NaN."""
+    """Project rows onto their two directions of largest variance. NaN rows remain NaN."""
     kept = np.isfinite(rows).all(axis=1)
     plane, flat = np.full((len(rows), 2), np.nan), np.zeros((kept.sum(), 2))
     with Run(n_jobs=1) as run:
@@ -303,7 +304,7 @@ def _draw_item(
 ) -> None:
     points, weights = measures[row]
     grid = measures._grid
-    if grid and measures.dim == 2:  # row 0 at the top, as in image files
+    if grid and measures.dim == 2:  # puts row 0 at the top, as in image files
         image = np.zeros([cells for cells, _, _ in grid])
         origin, step = (np.array([axis[k] for axis in grid]) for k in (1, 2))
         cell = np.rint((points - origin) / np.where(step > 0, step, 1)).astype(int)

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # Handwritten digits as distributions
 # Each image is a cloud of its inked pixels, weighted by their intensity. The method uses only the images and the number
-# of clusters. Usage: python images.py [FOLDER FOR PICTURES]
+# of clusters.
+# Usage: python images.py [FOLDER FOR PICTURES]
 
 # %%
 import os

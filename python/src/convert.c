@@ -1,5 +1,5 @@
-/* Converts arguments: buffers of numbers, and dictionaries of settings with the help of field
- * tables. */
+/* Converts arguments: buffers of numbers, and dictionaries of settings, which field tables
+ * describe. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -46,6 +46,7 @@ typedef enum core_kind {
     CORE_D2,
     CORE_MEMORY, /* freed with ddsc_release */
     CORE_UPDATE,
+    CORE_INDEX,
     CORE_KINDS
 } core_kind;
 
@@ -53,7 +54,8 @@ typedef struct core_handle {
     PyObject_HEAD void *pointer;
     core_context *context;
     core_kind kind;
-    PyObject *owner; /* handle of the object that `pointer` belongs to, or NULL */
+    PyObject *owner;  /* handle of the object that `pointer` belongs to, or NULL */
+    PyObject *needed; /* handle of an object that must outlive `pointer`, or NULL */
 } core_handle;
 
 extern PyTypeObject *handle_type;
@@ -62,6 +64,9 @@ extern PyTypeObject *handle_type;
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer);
 /* Ends a call that created `pointer`. Returns its handle, or destroys it if the call failed. */
 PyObject *handle_result(core_context *context, core_kind kind, void *pointer, ddsc_status status);
+/* Does the same as handle_result for an object that uses the object of `needed`. */
+PyObject *handle_result_of(core_context *context, core_kind kind, void *pointer, ddsc_status status,
+                           PyObject *needed);
 /* Returns a handle of an object that belongs to the object of `owner`. */
 PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer);
 /* Converters for "O&" of PyArg_ParseTuple. Each accepts a core_handle of its kind. */
@@ -71,6 +76,7 @@ int handle_clustering(PyObject *object, void *out);
 int handle_model(PyObject *object, void *out);
 int handle_stability(PyObject *object, void *out);
 int handle_d2(PyObject *object, void *out);
+int handle_index(PyObject *object, void *out);
 
 /* Returns a read-only buffer of memory that `owner` keeps alive. The buffer is one-dimensional if
  * `columns` is -1. */
@@ -127,7 +133,7 @@ PyObject *stats_dictionary(const ddsc_pair_stats *stats);
  * NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);
 
-/* A buffer for text that the library writes in pieces. The caller frees `bytes` with free(). */
+/* A buffer for text that the library writes in parts. The caller frees `bytes` with free(). */
 typedef struct core_text {
     char *bytes;
     size_t n;
@@ -138,7 +144,7 @@ int text_grow(void *user, const void *bytes, size_t n);
 /* Decodes text in which ids may not be valid UTF-8. */
 PyObject *text_decode(const core_text *t);
 
-/* The columns about items that one call uses. `values` keeps the buffers of numbers alive. */
+/* The metadata columns that one call uses. `values` keeps the buffers of numbers alive. */
 typedef struct core_columns {
     ddsc_column *column;
     const char **text; /* n_columns x n; NULL entries for columns of numbers */
@@ -155,7 +161,7 @@ void columns_free(core_columns *c);
 
 extern PyMethodDef measures_methods[], view_methods[], pairs_methods[], cluster_methods[],
     transport_methods[], model_methods[], findings_methods[], report_methods[], diff_methods[],
-    baseline_methods[], permanova_methods[], states_methods[];
+    baseline_methods[], permanova_methods[], states_methods[], index_methods[];
 int context_register(PyObject *module);
 int handle_register(PyObject *module);
 void transport_forget(void);

@@ -19,6 +19,7 @@ DESTROY(barycenter)
 DESTROY(stability)
 DESTROY(d2)
 DESTROY(update)
+DESTROY(index)
 
 static void destroy_memory(core_handle *self)
 {
@@ -26,8 +27,8 @@ static void destroy_memory(core_handle *self)
 }
 
 static void (*const destroy[CORE_KINDS])(core_handle *) = {
-    destroy_measures,  destroy_graph, destroy_clustering, destroy_model, destroy_barycenter,
-    destroy_stability, destroy_d2,    destroy_memory,     destroy_update};
+    destroy_measures,  destroy_graph, destroy_clustering, destroy_model,  destroy_barycenter,
+    destroy_stability, destroy_d2,    destroy_memory,     destroy_update, destroy_index};
 
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer)
 {
@@ -41,7 +42,7 @@ PyObject *handle_new(core_context *context, core_kind kind, void *pointer)
     self->pointer = pointer;
     self->context = context;
     self->kind = kind;
-    self->owner = NULL;
+    self->owner = self->needed = NULL;
     return (PyObject *)self;
 }
 
@@ -52,6 +53,17 @@ PyObject *handle_result(core_context *context, core_kind kind, void *pointer, dd
         return handle_new(context, kind, pointer);
     destroy[kind](&lost);
     return NULL;
+}
+
+PyObject *handle_result_of(core_context *context, core_kind kind, void *pointer, ddsc_status status,
+                           PyObject *needed)
+{
+    PyObject *made = handle_result(context, kind, pointer, status);
+    if (made) {
+        Py_INCREF(needed);
+        ((core_handle *)made)->needed = needed;
+    }
+    return made;
 }
 
 PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer)
@@ -65,6 +77,7 @@ PyObject *handle_borrow(PyObject *owner, core_kind kind, const void *pointer)
     self->pointer = (void *)(uintptr_t)pointer;
     self->kind = kind;
     self->owner = owner;
+    self->needed = NULL;
     return (PyObject *)self;
 }
 
@@ -76,6 +89,7 @@ static void handle_dealloc(PyObject *object)
         Py_DECREF(self->owner);
     else
         destroy[self->kind](self);
+    Py_XDECREF(self->needed);
     Py_DECREF((PyObject *)self->context);
     PyObject_Free(object);
     Py_DECREF((PyObject *)type);
@@ -120,6 +134,11 @@ int handle_stability(PyObject *object, void *out)
 int handle_d2(PyObject *object, void *out)
 {
     return handle_of(object, out, CORE_D2, "d2");
+}
+
+int handle_index(PyObject *object, void *out)
+{
+    return handle_of(object, out, CORE_INDEX, "an index");
 }
 
 /* ---- blocks ---- */

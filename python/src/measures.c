@@ -401,25 +401,59 @@ static PyObject *named(PyObject *module, PyObject *args)
     return result;
 }
 
+/* The keys are those of `compress` in result.json. */
+static PyObject *compress_dictionary(const ddsc_compress_report *r)
+{
+    PyObject *d = Py_BuildValue("{sLsLsLsdsd}", "m", (long long)r->n_points, "points_before",
+                                (long long)r->n_before, "points_after", (long long)r->n_after,
+                                "mean_w2", r->mean_w2, "max_w2", r->max_w2);
+    PyObject *more = NULL;
+    if (d && r->n_pairs > 0)
+        more = Py_BuildValue("{sLsLsdsdsLsd}", "sample_pairs", (long long)r->n_pairs,
+                             "sample_items", (long long)r->n_items, "error_median", r->error_median,
+                             "error_95", r->error_95, "neighbors", (long long)r->n_near,
+                             "neighbors_kept", r->kept);
+    if (d && r->n_pairs > 0 && (!more || PyDict_Update(d, more) < 0)) {
+        Py_DECREF(d);
+        d = NULL;
+    }
+    Py_XDECREF(more);
+    return d;
+}
+
+/* If keep > 0, measures the accuracy for the metric, and m = 0 chooses the number of points. The
+ * result is (measures or None, report). */
 static PyObject *compress(PyObject *module, PyObject *args)
 {
     core_context *context;
     core_handle *measures;
+    PyObject *settings;
     long long m;
+    double keep;
     ddsc_measures *made = NULL;
+    ddsc_metric_settings set;
     ddsc_compress_report report;
     (void)module;
     ddsc_compress_report_init(&report);
-    if (!PyArg_ParseTuple(args, "O!O&L", context_type, &context, handle_measures, &measures, &m) ||
-        !context_begin(context))
+    if (!PyArg_ParseTuple(args, "O!O&LdO!", context_type, &context, handle_measures, &measures, &m,
+                          &keep, &PyDict_Type, &settings) ||
+        !metric_take(settings, &set) || !context_begin(context))
         return NULL;
-    ddsc_status status = ddsc_measures_compress(context->ctx, &made, &report, measures->pointer, m);
+    ddsc_status status =
+        keep > 0 ? ddsc_measures_compress_for(context->ctx, &made, &report, measures->pointer, &set,
+                                              m, keep)
+                 : ddsc_measures_compress(context->ctx, &made, &report, measures->pointer, m);
     if (!context_end(context, status)) {
         ddsc_measures_destroy(made);
         return NULL;
     }
+    PyObject *found = compress_dictionary(&report);
+    if (!found || !made)
+        return found ? Py_BuildValue("ON", Py_None, found) : NULL;
     PyObject *handle = handle_new(context, CORE_MEASURES, made);
-    return handle ? Py_BuildValue("Ndd", handle, report.mean_w2, report.max_w2) : NULL;
+    if (!handle)
+        Py_DECREF(found);
+    return handle ? Py_BuildValue("NN", handle, found) : NULL;
 }
 
 static PyObject *generate(PyObject *module, PyObject *args)
@@ -451,6 +485,6 @@ PyMethodDef measures_methods[] = {
     {"write_file", write_file, METH_VARARGS, "(context, measures, path, overwrite)"},
     {"subset", subset, METH_VARARGS, "(context, measures, items)"},
     {"named", named, METH_VARARGS, "(context, measures, ids, labels)"},
-    {"compress", compress, METH_VARARGS, "(context, measures, m)"},
+    {"compress", compress, METH_VARARGS, "(context, measures, m, keep, metric)"},
     {"generate", generate, METH_VARARGS, "(context, what, k, n, n_points, dim, separation)"},
     {NULL, NULL, 0, NULL}};

@@ -29,6 +29,7 @@ PyMODINIT_FUNC PyInit__core(void)
         PyModule_AddFunctions(module, baseline_methods) == 0 &&
         PyModule_AddFunctions(module, permanova_methods) == 0 &&
         PyModule_AddFunctions(module, states_methods) == 0 &&
+        PyModule_AddFunctions(module, index_methods) == 0 &&
         PyModule_AddFunctions(module, transport_methods) == 0 && context_register(module) == 0 &&
         handle_register(module) == 0 &&
         PyModule_AddStringConstant(module, "version", ddsc_version()) == 0 &&

@@ -144,7 +144,7 @@ def test_over():
     np.testing.assert_allclose(shares.sum(axis=0), 1)
     kept = [i for i in range(32) if i % 4 == 1]
     np.testing.assert_allclose(shares[:, 1], [np.mean(model.labels_[kept] == c) for c in range(3)])
-    with pytest.raises(ValueError, match="no column 'when'"):
+    with pytest.raises(ValueError, match="no metadata column 'when'"):
         ddsc.plot.over(model, "when")
     with pytest.raises(ValueError, match="5 values for 32 items"):
         ddsc.plot.over(model, list("abcde"))

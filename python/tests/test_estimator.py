@@ -43,7 +43,7 @@ def test_joined_metrics(groups):
     np.testing.assert_allclose(model.affinity_matrix_.toarray(), np.mean(normal, axis=0), rtol=1e-12, atol=1e-300)
     for call in (lambda: model.predict(groups), lambda: model.transform(groups), lambda: model.assign(groups),
                  lambda: model.save("never.npz")):
-        with pytest.raises(ValueError, match="joined metrics have no rule for new items"):
+        with pytest.raises(ValueError, match="joined metrics cannot assign new items"):
             call()
     assert "w2+mmd" in model.report() and (pickle.loads(pickle.dumps(model)).labels_ == model.labels_).all()
 
@@ -431,7 +431,7 @@ def test_hubs(cloudy):
     assert auto["n_nobody"] < off["n_nobody"] and "rescaled" in models["auto"].advice_
     assert models["auto"].labels_.tolist() == models["always"].labels_.tolist()
     hub = int(np.bincount(models["off"].graph_.indices).argmax())
-    said = f"Item {hub} of the 240 clustered (from 0) is a neighbor of {off['in_degree_largest']} of them (a hub)"
+    said = f"Item {hub} (of 240, counted from 0) is a hub: it is a neighbor of {off['in_degree_largest']} items"
     assert said in models["off"].advice_
     assert not DDSC(n_clusters=3, paper=True).fit(cloudy).stats_["hubs_rescaled"]
     with pytest.raises(ValueError, match="hubs"):

@@ -21,7 +21,7 @@ def without_times(told):
 
 
 def page_without_times(page):
-    """Return the page without file names, the command and seconds."""
+    """Return the page without file names, the command and times."""
     page = re.sub(r'<p class="faint">.*?</p>', "", page, count=1)
     page = re.sub(r"<li><b>[^<]*</b>seconds</li>", "", page)
     page = re.sub(r"<h2>Command to reproduce this result</h2>\s*<pre>.*?</pre>\n", "", page, flags=re.S)

@@ -285,3 +285,12 @@ def test_centers_by_distances(program, tmp_path, groups):
     for wrong in ({"method": "ibp", "cost": "cityblock"}, {"cost": np.ones((2, 3))}, {"cost": "cityblok"}):
         with pytest.raises(ValueError, match="cost"):
             ddsc.barycenter(line, **wrong)
+
+
+def test_no_new_item_goes_to_an_empty_cluster():
+    """A cluster without items has no center."""
+    from ddsc._new_items import _nystrom
+    embedding = np.array([[1., 0], [1, 0], [0, 1], [0, 1]])
+    fitted = {"embedding": embedding, "radius": np.ones(4), "labels": np.array([0, 0, 2, 2])}
+    rows, labels = _nystrom(fitted, np.array([0., .1]), 1.0, np.array([[0, 1], [3, 2]]), np.full((2, 2), .1), np.array([-1, -1]))
+    assert labels.tolist() == [0, 2] and np.isfinite(rows).all()

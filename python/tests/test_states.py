@@ -156,3 +156,11 @@ def test_model():
                             (dict(by="kidn"), "X.meta"), (dict(by="kind", adjust=["agee"]), "agee")):
         with pytest.raises(ValueError, match=words):
             model.states(3, **keywords)
+
+
+def test_names_of_states_are_cut_between_characters():
+    rng = np.random.default_rng(0)
+    X = ddsc.Distributions([rng.normal(size=(40, 2)) + [9 * (i % 2), 0] for i in range(8)])
+    for letters in range(95, 100):
+        named = X.described(coordinate_names=["x" * letters + "\u00e9\u00e9\u00e9", "y"])
+        assert any("x" * letters in name for name in ddsc.states(named, 2)["names"])

@@ -1,6 +1,6 @@
-/* base: the lowest layer, used by all modules. It contains the context, error messages, the
- * allocator, checked sizes, counter-based random numbers and the parallel loop. It depends on libc,
- * threads and (only in parallel.c) OpenMP. */
+/* base: the lowest layer, which all modules use. It provides the context, error messages, the
+ * allocator, checked sizes, counter-based random numbers and the parallel loop. The layer depends
+ * only on libc, threads and (in parallel.c) OpenMP. */
 #ifndef DDSC_BASE_BASE_H
 #define DDSC_BASE_BASE_H
 
@@ -18,11 +18,18 @@
 
 /* ---- errors: a call reports its first message ---- */
 
-/* Every public function begins with a CHECK of one of these. They reject a missing context and
- * clear the message of the previous call. ctx_enter_new also sets the output pointer to NULL;
- * the function sets it only when the new object is complete. */
+/* Every public function begins with a CHECK of ctx_enter or ctx_enter_new. These functions reject a
+ * missing context and clear the message of the previous call. ctx_enter_new also sets the output
+ * pointer to NULL; the public function stores the new object only when it is complete. */
 ddsc_status ctx_enter(ddsc_context *ctx);
 ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
+/* Creates a context for a computation that is not part of the result, such as one on a subset of
+ * the items. The new context has the seed, the allocator, the threads and the remaining memory of
+ * ctx, and is canceled together with ctx. It issues no warnings and has no progress, device, resume
+ * folder or team. If `status` is an error, closing the new context moves its message to the current
+ * call of ctx. */
+ddsc_status ctx_create_quiet(ddsc_context **quiet, ddsc_context *ctx);
+void ctx_close_quiet(ddsc_context *ctx, ddsc_context *quiet, ddsc_status status);
 /* Keeps the state of the current call (message, details, notes) while that call makes further
  * public calls, which would otherwise clear it. */
 void ctx_hold(ddsc_context *ctx, bool hold);
@@ -30,14 +37,14 @@ void ctx_hold(ddsc_context *ctx, bool hold);
  * `return ctx_fail(...)`. */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Returns true if the call was canceled. A canceled call stays canceled until it returns. May be
- * called from any thread. On the calling thread, it also polls the user's callback periodically.
- * Work that takes more than a few milliseconds should call it. */
+/* Returns true if the current public call was canceled. A canceled call remains canceled until it
+ * returns. May be called from any thread. On the calling thread, ctx_canceled also polls the user's
+ * callback periodically. Work that takes more than a few milliseconds should call ctx_canceled. */
 bool ctx_canceled(ddsc_context *ctx);
 /* Passes a warning to the caller immediately. Must be called on the calling thread. */
 void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Records a figure about the current call for ddsc_context_get_details, or replaces its value.
- * `name` must be a literal. Must be called on the calling thread. */
+/* Records a named number about the current call for ddsc_context_get_details, or replaces its
+ * value. `name` must be a literal. Must be called on the calling thread. */
 void ctx_detail(ddsc_context *ctx, const char *name, double value);
 /* Fails with "NAME is NULL" if the pointer is NULL. */
 ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name);
@@ -62,15 +69,14 @@ const char *ctx_take_message(ddsc_context *ctx);
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Returns the distinct paths that stages took in all calls before the current one, since the
- * context was created. */
+/* Returns the distinct paths that stages took in all calls before the current one. */
 typedef struct ctx_step {
     char stage[32], path[64], why[160];
 } ctx_step;
 int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
 
-/* `CHECK(call)` returns on an error. Use it only for calls without information statuses (> 0),
- * which it would drop; debug builds check this. */
+/* `CHECK(call)` returns on an error. It must not be used for calls that return information statuses
+ * (> 0), because it would discard them; debug builds check this. */
 #define CHECK(call)                  \
     do {                             \
         ddsc_status check_ = (call); \
@@ -92,8 +98,7 @@ int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
             status = try_;                 \
     } while (0)
 
-/* ---- memory: blocks are 64-byte aligned and counted; requests of size zero return a valid block
- * ---- */
+/* ---- memory: aligned to 64 bytes and counted; a request for 0 bytes returns a valid block ---- */
 
 /* Allocates count x size bytes and stores the address in *out (a pointer to a pointer), or NULL on
  * error. */
@@ -109,7 +114,7 @@ ddsc_status mem_reserve(ddsc_context *ctx, void *inout, int64_t *capacity, int64
                         size_t size);
 void mem_free(ddsc_context *ctx, void *block);
 void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks);
-/* Counts memory from other allocators toward the same limit. */
+/* Counts memory from another allocator toward the limit of the context. */
 ddsc_status mem_count(ddsc_context *ctx, int64_t bytes);
 void mem_uncount(ddsc_context *ctx, int64_t bytes);
 /* Returns the number of bytes left under the context's limit (INT64_MAX without one), for choosing
@@ -142,9 +147,9 @@ static inline uint64_t hash_u64(uint64_t x)
 /* ---- settings from ddsc_context_set_resume ---- */
 
 const char *ctx_resume_folder(const ddsc_context *ctx);    /* NULL: nothing is stored */
-void ctx_resume_pause(ddsc_context *ctx, bool pause);      /* during work on other data */
+void ctx_resume_pause(ddsc_context *ctx, bool pause);      /* suspends resuming */
 const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's settings line */
-void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* pairs read from the folder */
+void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* adds to the pairs read */
 
 /* ---- settings from ddsc_context_set_device ---- */
 
@@ -192,7 +197,7 @@ typedef struct rng {
     bool has_spare;
 } rng;
 
-/* Streams separate the different uses of one seed. */
+/* Different uses of a seed have different streams. */
 enum rng_stream {
     RNG_SHAPES = 1,
     RNG_GAUSSIANS,
@@ -224,7 +229,7 @@ enum rng_stream {
     RNG_STATES
 };
 
-/* Creates a generator. `part` separates restarts, items or blocks of one stream. */
+/* Creates a generator. `part` distinguishes the restarts, items or blocks that use one stream. */
 rng rng_make(uint64_t seed, enum rng_stream stream, uint64_t part);
 uint64_t rng_u64(rng *r);
 double rng_uniform(rng *r);           /* [0, 1), 53 bits */
@@ -238,13 +243,14 @@ uint64_t rng_hash(uint64_t seed, uint64_t stream, uint64_t a, uint64_t b); /* st
 typedef ddsc_status (*parallel_fn)(void *arg, int64_t begin, int64_t end, int worker);
 
 int parallel_width(const ddsc_context *ctx);
-/* Divides [0, n) into pieces of `grain`, which are assigned to the threads in order. Results must
- * not depend on which thread processes a piece. Returns the error of the lowest failed piece, or
- * the largest information status (> 0). A cancellation stops the loop. Calls must not be nested. */
+/* Divides [0, n) into chunks of `grain` indices and assigns them to the threads in order. Results
+ * must not depend on which thread processes a chunk. Returns the error of the first chunk that
+ * failed, or the largest information status (> 0). A cancellation stops the loop. Calls must not be
+ * nested. */
 ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);
 
-/* Makes library code (BLAS) single-threaded in this thread, because the results of OpenBLAS
- * depend on its number of threads. */
+/* Make BLAS single-threaded in this thread, and restore the number of BLAS threads, on which the
+ * results of OpenBLAS depend. */
 int serial_begin(void);
 void serial_end(int saved);
 
@@ -255,7 +261,7 @@ typedef struct spin {
 void spin_lock(spin *s);
 void spin_unlock(spin *s);
 
-/* ---- progress: reported on the calling thread, also from inside parallel_for ---- */
+/* ---- progress: always reported on the calling thread, even during parallel_for ---- */
 
 void progress_begin(ddsc_context *ctx, const char *stage, int64_t total);
 void progress_add(ddsc_context *ctx, int64_t units); /* any thread */
@@ -264,22 +270,23 @@ void progress_end(ddsc_context *ctx);
  * canceled. Must be called on the calling thread. */
 ddsc_status progress_poll(ddsc_context *ctx);
 
-/* Returns a monotonic time. Used only for statistics, never for decisions that affect results. */
+/* Returns a monotonic time in seconds. It must never affect results. */
 double clock_seconds(void);
 
-/* ---- stage times: at any moment, a context is in exactly one stage ---- */
+/* ---- stage times: a context is always in exactly one stage ---- */
 
 typedef struct stage_time {
     const char *name;
-    double wall, cpu; /* in seconds; cpu sums over all threads of the process */
+    double wall, cpu; /* in seconds; cpu: the sum over all threads of the process */
 } stage_time;
 
-/* Enters a stage and returns the previous one, for stage_leave. While a progress display is
- * open, it is a separate stage. `name` must be a literal. Must be called on the calling thread. */
+/* Enters a stage and returns the previous one, for stage_leave. progress_begin and progress_end do
+ * the same for the stage whose progress is reported. `name` must be a literal. Must be called on
+ * the calling thread. */
 const char *stage_enter(ddsc_context *ctx, const char *name);
 void stage_leave(ddsc_context *ctx, const char *before);
-/* Lists all stages since the context was created, in order of first entry. Their times add up to
- * the age of the context. The first stage, "other", is the time outside all other stages. */
+/* Lists all stages since the context was created, in order of first entry. The times add up to the
+ * age of the context. The first stage, "other", contains the time outside all other stages. */
 int64_t stage_list(ddsc_context *ctx, const stage_time **list);
 /* Returns the wall-clock seconds spent in one stage so far, or 0 if it was never entered. */
 double stage_seconds(ddsc_context *ctx, const char *name);

@@ -1,5 +1,5 @@
-/* Sums values in a fixed binary tree. The left subtree of n parts is the largest complete
- * subtree that leaves at least one part. */
+/* Sums values in a fixed binary tree. The left subtree is the largest complete tree that leaves at
+ * least one part for the right subtree. */
 #include "base/blocks.h"
 
 double tree_sum(const double *part, int64_t n_parts, int64_t stride)

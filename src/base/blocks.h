@@ -21,8 +21,9 @@ static inline int64_t block_count(int64_t n)
 }
 
 /* Returns the sum of part[0], part[stride], ... in a binary tree whose shape depends only on
- * n_parts: adjacent parts are added in pairs, then the pairs in pairs. A contiguous run of parts
- * consists of a few complete subtrees, so a process that holds such a run sends only a few sums. */
+ * n_parts: adjacent parts are added in pairs, then adjacent pairs are added, and so on. Every
+ * contiguous range of parts consists of a few complete subtrees, so a process that owns a range
+ * sends only a few sums. */
 double tree_sum(const double *part, int64_t n_parts, int64_t stride);
 
 #endif

@@ -77,6 +77,25 @@ static bool context_settings_take(ddsc_context_settings *own, const ddsc_context
     return true;
 }
 
+static ddsc_status context_make(ddsc_context **context, const ddsc_context_settings *own)
+{
+    int threads = parallel_threads(own->threads);
+    size_t size = sizeof(ddsc_context) + (size_t)(threads - 1) * sizeof(pthread_t);
+    ddsc_context *ctx = own->allocate(own->allocator_user, size);
+    if (!ctx)
+        return DDSC_ERROR_MEMORY;
+    memset(ctx, 0, size);
+    ctx->set = *own;
+    ctx->threads = threads;
+    stage_start(ctx);
+    ddsc_status status = pool_init(&ctx->pool);
+    if (status != DDSC_OK)
+        own->release(own->allocator_user, ctx);
+    else
+        *context = ctx;
+    return status;
+}
+
 ddsc_status ddsc_context_create(ddsc_context **context, const ddsc_context_settings *settings)
 {
     ddsc_context_settings own;
@@ -85,21 +104,39 @@ ddsc_status ddsc_context_create(ddsc_context **context, const ddsc_context_setti
     *context = NULL;
     if (!context_settings_take(&own, settings))
         return DDSC_ERROR_ARGUMENT;
-    int threads = parallel_threads(own.threads);
-    size_t size = sizeof(ddsc_context) + (size_t)(threads - 1) * sizeof(pthread_t);
-    ddsc_context *ctx = own.allocate(own.allocator_user, size);
-    if (!ctx)
-        return DDSC_ERROR_MEMORY;
-    memset(ctx, 0, size);
-    ctx->set = own;
-    ctx->threads = threads;
-    stage_start(ctx);
-    ddsc_status status = pool_init(&ctx->pool);
-    if (status != DDSC_OK)
-        own.release(own.allocator_user, ctx);
-    else
-        *context = ctx;
-    return status;
+    return context_make(context, &own);
+}
+
+static int is_canceled(void *ctx)
+{
+    return ctx_canceled(ctx);
+}
+
+ddsc_status ctx_create_quiet(ddsc_context **quiet, ddsc_context *ctx)
+{
+    ddsc_context_settings set = ctx->set;
+    *quiet = NULL;
+    set.threads = ctx->threads;
+    set.memory_limit = set.memory_limit > 0 ? BASE_MAX(1, ctx_memory_left(ctx)) : 0;
+    set.cancel = is_canceled;
+    set.cancel_user = ctx;
+    set.progress = NULL;
+    set.warning = NULL;
+    set.whole_process = 0;
+    if (context_make(quiet, &set) != DDSC_OK)
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "out of memory");
+    return ctx_enter(*quiet);
+}
+
+void ctx_close_quiet(ddsc_context *ctx, ddsc_context *quiet, ddsc_status status)
+{
+    if (!quiet)
+        return;
+    if (status < 0 && quiet->message[0])
+        ctx_fail(ctx, status, "%s", quiet->message);
+    int64_t peak = atomic_load(&ctx->held) + atomic_load(&quiet->peak);
+    atomic_store(&ctx->peak, BASE_MAX(peak, atomic_load(&ctx->peak)));
+    ddsc_context_destroy(quiet);
 }
 
 void ddsc_context_destroy(ddsc_context *context)

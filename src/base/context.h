@@ -29,7 +29,7 @@ typedef struct pool {
     pthread_cond_t wake, idle;
     void (*job)(void *arg, int worker);
     void *arg;
-    int width;     /* of the current loop */
+    int width;     /* number of workers in the current loop */
     int seats;     /* helpers that may still join */
     int busy;      /* helpers that are working */
     int n_helpers; /* threads started */
@@ -53,13 +53,13 @@ struct ddsc_context {
     int threads;
     atomic_int message_state; /* 0 empty, 1 being written, 2 complete */
     char message[CTX_MESSAGE_SIZE];
-    ctx_note_entry note[CTX_NOTES]; /* of the last call */
+    ctx_note_entry note[CTX_NOTES]; /* notes of the current or last call */
     int n_notes;
-    ctx_step step[CTX_STEPS]; /* of all previous calls */
+    ctx_step step[CTX_STEPS]; /* distinct notes of all previous calls */
     int n_steps;
     atomic_int canceled;
     bool held_open;   /* set by a public call that makes further public calls */
-    pthread_t caller; /* thread that runs the user's functions */
+    pthread_t caller; /* thread that calls the user's callbacks */
     double last_asked;
     _Atomic int64_t held, peak;
     ddsc_detail detail[CTX_DETAILS];
@@ -70,7 +70,7 @@ struct ddsc_context {
     double last_report;
     stage_time times[CTX_STAGES];
     int n_times, at_time;                  /* number of stages; index of the current one */
-    double since, since_cpu;               /* its start */
+    double since, since_cpu;               /* start of the current stage */
     const char *before_progress;           /* stage that the progress display interrupted */
     char *resume_folder, *resume_settings; /* or NULL */
     bool resume_paused;
@@ -86,7 +86,8 @@ struct ddsc_context {
 };
 
 void stage_start(ddsc_context *ctx);
-/* Returns the number of threads to use: `asked` or, if it is 0, one per processor. */
+/* Returns the number of threads to use: `asked` or, if `asked` is 0, one per processor. Without
+ * OpenMP, returns 1. */
 int parallel_threads(int asked);
 ddsc_status pool_init(pool *p);
 void pool_destroy(ddsc_context *ctx);

@@ -1,19 +1,19 @@
-/* The table of functions that a device implements. It is plain C and does not depend on the
- * library. A plug-in, libddsc_NAME.so, includes only this file and returns the table from its
+/* The table of functions that a device implements. This header is plain C and does not depend on
+ * the library. A plug-in, libddsc_NAME.so, includes only this file and returns the table from its
  * single visible function, ddsc_device_table. The functions are called by one thread at a time. */
 #ifndef DDSC_BASE_DEVICE_TABLE_H
 #define DDSC_BASE_DEVICE_TABLE_H
 
 #include <stdint.h>
 
-/* The version increases with every change below. Functions are only added at the end. If a
- * plug-in has an older version or a NULL function, the CPU replaces the missing functions. */
+/* Every change below increases the version. New functions are added only at the end. If a plug-in
+ * lacks a function or sets it to NULL, the CPU is used instead. */
 enum { DEVICE_TABLE_VERSION = 3, DEVICE_WORDS = 200, DEVICE_TILE = 128 };
 
 typedef struct device_about {
     char name[64];
     int64_t memory;  /* free bytes */
-    int n_ways;      /* product types, cheapest first; the last is as accurate as floats */
+    int n_ways;      /* product types, cheapest first; the last has float accuracy */
     int64_t longest; /* maximum list length of `nearest` */
 } device_about;
 
@@ -24,9 +24,9 @@ typedef struct device_rows {
     const float *weight; /* n, positive, or NULL: ones */
 } device_rows;
 
-/* Additional rows for the same items, in several frames. D^2, in the unit of the keys, is at least
- * (keep |x - y| - slack)^2 for the rows x and y of every frame. Squares may be summed as floats in
- * any order. */
+/* Additional rows for the same items, in several frames. If x and y are the rows of two items in
+ * any frame, D^2 in the unit of the keys is at least (keep |x - y| - slack)^2. Squares may be
+ * summed in float precision, in any order. */
 typedef struct device_frames {
     int64_t n, n_frames, length; /* length: a multiple of 16 */
     const float *rows;           /* n x n_frames x length */
@@ -43,13 +43,13 @@ typedef struct device_grid {
     const double *mean;    /* n x 2 */
     const double *cov;     /* n x 3: covariances (row, row), (row, column), (column, column) */
     double step[2];
-    double rounding; /* amount by which points off the grid may raise a bound, in squared lengths */
+    double rounding; /* maximum increase of a bound by points off the grid (squared length) */
     double unit;     /* unit of the bounds, in squared lengths */
     /* n_levels is the total number of levels. n_pair is the number of levels of a dual bound.
      * n_start is the number of levels before a tight bound is evaluated for the first time, and the
      * number of levels of a bound from a few iterations. */
     int n_levels, n_start, n_pair;
-    const double *epsilon; /* n_levels, each half of the previous one */
+    const double *epsilon; /* n_levels values, each half of the previous value */
     const float *self;     /* n_levels x entries: scalings of an item with itself */
     /* Fractions of the requested value below which the computation of a bound is abandoned.
      * There are n_pair fractions for the levels of a dual bound (negative: no value is computed
@@ -70,14 +70,14 @@ typedef struct device_points {
 /* Settings of entropic transport, for items with arbitrary points or on a grid. See
  * distance/sinkhorn/pace.c. */
 typedef struct device_rule {
-    double epsilon;   /* in squared lengths of the points */
+    double epsilon;   /* in squared units of the coordinates */
     double tolerance; /* limit for the sum of the marginal errors */
     int64_t max_iterations;
     int sharp; /* nonzero if the sharp value is also requested */
 } device_rule;
 
 typedef struct device_scaled {
-    double regularized, sharp; /* in the same squared lengths as the points */
+    double regularized, sharp; /* in squared units of the coordinates */
     double marginal_error;
     int64_t iterations; /* 0 if the pair was not solved and the CPU must solve it */
 } device_scaled;
@@ -93,15 +93,14 @@ typedef struct device_sparse {
 /* Effort spent on a bound. See distance/bound/refined.c. */
 enum { DEVICE_DUAL, DEVICE_TIGHT };
 
-/* Functions that can fail return 0 on success. Otherwise they return another number and store the
+/* Functions that can fail return 0 on success. On failure, they return another number and store the
  * reason in `why` (DEVICE_WORDS bytes). */
 typedef struct device_table {
     int version;
     int (*open)(void **state, int number, device_about *about, char *why);
     void (*close)(void *state);
-    /* Returns the name of a product type, and its maximum error: the computed product of any two
-     * rows with this number of columns differs from x . y by at most radius |x||y| plus 2^-126 per
-     * column. */
+    /* Returns the name of a product type. The computed product of any two rows x and y with this
+     * number of columns differs from x . y by at most *radius |x||y| plus 2^-126 per column. */
     const char *(*way)(void *state, int way, int64_t columns, double *radius);
     /* Uploads rows, which replace any previous rows and need not outlive the call. *strip is the
      * number of rows that `nearest` can process at a time with lists of length `keep`. */
@@ -129,13 +128,12 @@ typedef struct device_table {
                   int64_t most, int32_t *pair, float *key, int64_t *found, char *why);
     /* Uploads frames for the rows loaded last. The frames need not outlive the call. */
     int (*load_frames)(void *state, const device_frames *frames, char *why);
-    /* Uploads items on a grid, which replace any previous grid items. They are independent of
+    /* Uploads items on a grid, which replace any previous grid items. Grid items are independent of
      * the rows. */
     int (*load_grid)(void *state, const device_grid *grid, char *why);
-    /* Computes bound[k], a lower bound on the transport cost of items pair[2 k] and pair[2 k +
-     * 1] under squared distances. It may stop as soon as the bound exceeds enough[k], or as soon
-     * as the bound can no longer reach enough[k]. If enough[k] is infinite, a few iterations
-     * suffice. */
+    /* Computes bound[k], a lower bound on the transport cost of items pair[2 k] and pair[2 k + 1]
+     * under squared distances. The computation may stop as soon as the bound exceeds enough[k] or
+     * can no longer reach it. If enough[k] is infinite, a few iterations suffice. */
     int (*bounds)(void *state, int kind, int64_t n, const int32_t *pair, const double *enough,
                   double *bound, char *why);
     /* Computes values of entropic transport in double precision for items on a grid. The grid
@@ -147,10 +145,10 @@ typedef struct device_table {
 
     /* Uploads a square matrix M, which replaces any previous one and need not outlive the call. */
     int (*load_sparse)(void *state, const device_sparse *m, char *why);
-    /* Computes y = T_degree of x, both n x width by rows and not overlapping. T_0 = x, T_1 = scale
-     * (M - shift) x, and T_d = 2 scale (M - shift) T_(d - 1) - T_(d - 2). Values are doubles, sums
-     * are in the order of a row's entries, and each operation is rounded to nearest. The result has
-     * the same bits as operator_step (numeric/graph/operator.c). */
+    /* Computes y = T_degree x. x and y are n x width, stored by rows, and must not overlap. T_0 =
+     * x, T_1 = scale (M - shift) x, and T_d = 2 scale (M - shift) T_(d - 1) - T_(d - 2). Values are
+     * doubles, the entries of a row are added in order, and each operation is rounded to nearest.
+     * The result is bit-identical to that of operator_step (numeric/graph/operator.c). */
     int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
                   const double *x, double *y, char *why);
     /* Computes key[k], the lower bound on D^2 from the loaded frames for items pair[2 k] and

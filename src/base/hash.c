@@ -1,4 +1,4 @@
-/* XXH64 (the 64-bit version of Yann Collet's xxHash), written from its specification. It is a
+/* XXH64 (the 64-bit version of Yann Collet's xxHash), written from its specification. XXH64 is a
  * fast checksum and offers no protection against an adversary. */
 #include <string.h>
 

@@ -105,8 +105,8 @@ ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t cou
     return DDSC_OK;
 }
 
-/* Reallocation may change the offset of the block within its raw memory. If so, the content is
- * moved to the new aligned position. */
+/* Reallocation may change the offset of the block within its raw memory. In this case, the content
+ * is moved to the new aligned position. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size)
 {
     char *old;

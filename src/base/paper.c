@@ -1,5 +1,6 @@
-/* Decides what `paper` sets. A feature that the paper does not have gets one line in `rules`: its
- * default, the value of the paper, and the reason. `ddsc help paper` prints the table. */
+/* Defines the effect of the setting `paper`. Each feature that the paper does not have has an entry
+ * in `rules`: its default, the paper's value, and the reason. `ddsc help paper` prints the
+ * table. */
 #include "base/paper.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ typedef struct paper_rule {
     paper_type type;
     const char *setting;
     size_t offset;
-    double unset, value; /* the default; the value of the paper */
+    double unset, value; /* the default; the paper's value */
     unsigned open;       /* bits of other enum values that the paper permits */
     const char *name, *why;
 } paper_rule;
@@ -31,7 +32,7 @@ static const paper_rule rules[] = {
      DDSC_MMD_UNBIASED, 0, "unbiased", "the printed estimator omits the terms i = j"},
     {PAPER_METRIC, DDSC_METRIC_MMD, TYPE_ENUM, METRIC(bandwidth_rule), DDSC_BANDWIDTH_AUTO,
      DDSC_BANDWIDTH_NEAR, BIT(DDSC_BANDWIDTH_MEDIAN) | BIT(DDSC_BANDWIDTH_VALUE), "near",
-     "one rule for every dimension; the paper gives no bandwidth, so any other may be specified"},
+     "one rule for every dimension; the paper states no bandwidth, so another may be specified"},
     {PAPER_METRIC, DDSC_METRIC_MMD, TYPE_INT64, METRIC(mmd_features), 0, 0, 0, "0",
      "every pair is computed from all points"},
     {PAPER_METRIC, DDSC_METRIC_SINKHORN, TYPE_ENUM, METRIC(sinkhorn_value),
@@ -45,13 +46,13 @@ static const paper_rule rules[] = {
     {PAPER_METRIC, DDSC_METRIC_LOT, TYPE_INT64, METRIC(lot_components), 0, 0, 0, "0",
      "the whole embedding is used"},
     {PAPER_GRAPH, ANY, TYPE_INT64, GRAPH(hubs), DDSC_HUBS_DEFAULT, DDSC_HUBS_OFF, 0, "off",
-     "neighbors are chosen by D itself"},
+     "neighbors are chosen by the distance D itself"},
     {PAPER_GRAPH, ANY, TYPE_ENUM, GRAPH(neighbors), DDSC_NEIGHBORS_AUTO, DDSC_NEIGHBORS_EXACT, 0,
      "exact", "the largest tau entries of each column are exact for any N"},
     {PAPER_GRAPH, ANY, TYPE_DOUBLE, GRAPH(sample_columns), 1, 1, 0, "1",
-     "the paper's incomplete matrix has random pairs, not whole columns"},
+     "the paper's incomplete matrix contains random pairs, not whole columns"},
     {PAPER_STEP, ANY, TYPE_NONE, "sample", 0, 0, 0, 0, "missing pairs stay missing",
-     "a pair that was not computed is not an edge; by default it is estimated"},
+     "a pair that was not computed is not an edge; by default, its distance is estimated"},
     {PAPER_CLUSTER, ANY, TYPE_ENUM, CLUSTER(gamma_rule), DDSC_GAMMA_AUTO, DDSC_GAMMA_MEDIAN,
      BIT(DDSC_GAMMA_VALUE), "median",
      "one gamma for all pairs; by default each item has its own scale"},
@@ -59,19 +60,19 @@ static const paper_rule rules[] = {
      "small clusters are not merged, and small components are not excluded"},
     {PAPER_CLUSTER, ANY, TYPE_INT64, CLUSTER(joined), 0, 0, 0, "0", "one distance per clustering"},
     {PAPER_STEP, ANY, TYPE_NONE, "support of documents", 0, 0, 0, 0, "16",
-     "all documents are merged to 16 points; by default those of at most 32 words are not merged"},
+     "every document is reduced to 16 points; by default, only those with more than 32 words"},
     {PAPER_STEP, ANY, TYPE_NONE, "tau of documents", 0, 0, 0, 0, "max(10, log2 N)",
-     "the default tau is the same for all data; by default documents have at least 20 or 28 "
-     "neighbors"},
+     "the default tau is the same for all data; otherwise, documents have at least 20 or 28 "
+     "neighbors by default"},
     {PAPER_CLUSTER, ANY, TYPE_INT64, CLUSTER(refine), DDSC_REFINE_AUTO, DDSC_REFINE_OFF, 0, "off",
-     "labels are those of k-means; by default, word counts of documents refine them"},
+     "k-means determines the labels; by default, the word counts of documents refine them"},
     {PAPER_STEP, ANY, TYPE_NONE, "embedding", 0, 0, 0, 0, "K eigenvectors",
-     "rows of V_K with equal weights; by default more vectors with smaller weights are used"},
+     "rows of V_K with equal weights; by default, more vectors are used, with smaller weights"},
     {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(words), DDSC_WORDS_FITTED, DDSC_WORDS_GENERAL, 0, "general",
-     "word vectors are used unchanged from the file"},
+     "the word vectors of the file are used unchanged"},
     {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(tokens), DDSC_TOKENS_WORDS, DDSC_TOKENS_PUNCTUATION,
      BIT(DDSC_TOKENS_LETTERS), "punctuation",
-     "words are separated by blanks and punctuation; the Reuters set uses runs of letters"},
+     "words end at spaces and punctuation; for the Reuters set, words are runs of letters"},
     {PAPER_TEXT, ANY, TYPE_ENUM, TEXT(weighting), DDSC_WEIGHTING_AUTO, DDSC_WEIGHTING_TFIDF, 0,
      "tfidf", "TF-IDF weights, normalized per document"},
 };
@@ -125,8 +126,8 @@ ddsc_status paper_apply(ddsc_context *ctx, paper_part part, void *settings)
             value_set(r, settings);
         else if (!permits(r, value))
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "paper requires %s = %s (%s); remove the other value", r->setting,
-                            r->name, r->why);
+                            "paper requires %s = %s (%s); omit this setting", r->setting, r->name,
+                            r->why);
     }
     return DDSC_OK;
 }

@@ -1,5 +1,5 @@
-/* The settings of the paper's algorithms, as one table. Every settings struct with a field `paper`
- * is passed to paper_apply when it is taken from the caller. */
+/* A table of the settings of the paper's algorithms. When a settings struct with a field `paper` is
+ * copied from the caller, it is passed to paper_apply. */
 #ifndef DDSC_BASE_PAPER_H
 #define DDSC_BASE_PAPER_H
 
@@ -15,8 +15,8 @@ typedef enum paper_part {
     PAPER_STEP
 } paper_part;
 
-/* Replaces settings that still have their default by the values of the paper. Fails if another
- * value contradicts the paper. `settings` is the current version of the struct that `part` names. */
+/* Replaces default settings with the paper's values. Fails if a setting has a value that
+ * contradicts the paper. `settings` is the current version of the struct that `part` names. */
 ddsc_status paper_apply(ddsc_context *ctx, paper_part part, void *settings);
 
 #endif

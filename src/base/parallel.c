@@ -52,7 +52,7 @@ typedef struct loop {
     void *arg;
     int64_t n, grain, n_pieces;
     _Atomic int64_t next;
-    _Atomic int64_t bad_piece; /* lowest piece that has failed so far */
+    _Atomic int64_t bad_piece; /* first chunk that has failed so far */
     atomic_int bad_status, info;
     spin lock;
 } loop;
@@ -74,7 +74,7 @@ static void loop_record(loop *l, int64_t piece, ddsc_status status)
     spin_unlock(&l->lock);
 }
 
-/* Processes pieces until one fails. Pieces below a failed one still run, so the lowest failed piece
+/* Processes chunks until one fails. Chunks before a failed one still run, so the first failed chunk
  * is the same for any number of threads. */
 static void loop_work(void *arg, int worker)
 {

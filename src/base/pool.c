@@ -63,8 +63,8 @@ static void start_helpers(ddsc_context *ctx, int wanted)
     pthread_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
-/* Resets the pool in a forked child. The child has no helpers, and its copy of the lock may have
- * been held by a helper. */
+/* Resets the pool in a forked child. The child has no helpers, and a helper of the parent may have
+ * held the lock when it was copied. */
 static void forget_helpers_of_the_parent(pool *p)
 {
     if (p->n_helpers == 0 || p->owner == getpid())
@@ -75,8 +75,9 @@ static void forget_helpers_of_the_parent(pool *p)
     p->n_helpers = p->seats = p->busy = 0;
 }
 
-/* Waits for the helpers that are working. Only the caller may call the user's cancel function.
- * It does so every 50 ms, so that a helper processing a long item notices a cancellation. */
+/* Waits for the busy helpers. Only the calling thread may call the user's cancel function. While
+ * the thread waits, it calls the function every 50 ms, so that helpers working on long items notice
+ * a cancellation. */
 static void wait_for_helpers(ddsc_context *ctx)
 {
     pool *p = &ctx->pool;
@@ -89,7 +90,7 @@ static void wait_for_helpers(ddsc_context *ctx)
         pthread_cond_timedwait(&p->idle, &p->lock, &until);
         if (p->busy == 0 || !ctx->set.cancel)
             continue;
-        pthread_mutex_unlock(&p->lock); /* the user's function may be slow */
+        pthread_mutex_unlock(&p->lock); /* the user's callback may be slow */
         ctx_canceled(ctx);
         pthread_mutex_lock(&p->lock);
     }

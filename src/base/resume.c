@@ -1,4 +1,4 @@
-/* The resume folder of a context and the settings of its run. */
+/* Manages the resume folder of a context and the settings line of its run. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

@@ -51,8 +51,8 @@ SIMD_STORE(SIMD_INLINE, simd_f64x4, double, simd_store4)
 SIMD_LOAD(SIMD_INLINE, simd_f32, float, simd_load_f32)
 SIMD_STORE(SIMD_INLINE, simd_f32, float, simd_store_f32)
 
-/* Returns a vector of equal elements. For an initializer list of eight equal elements, gcc 12
- * generates eight masked broadcasts in a cloned function, but only one for a shuffle. */
+/* Returns a vector of equal elements. In cloned functions, gcc 12 compiles a shuffle into a single
+ * masked broadcast, but an initializer list of eight equal elements into eight. */
 SIMD_INLINE simd_f64 simd_all(double x)
 {
     simd_f64 first = {x};
@@ -97,7 +97,7 @@ SIMD_INLINE double simd_highest(simd_f64 x)
     return high;
 }
 
-/* The same operations for four doubles, used to combine sums over eight lanes. */
+/* Operations on four doubles, used to combine sums over eight lanes. */
 SIMD_INLINE simd_f64x4 simd_all4(double x)
 {
     return (simd_f64x4){x, x, x, x};
@@ -120,10 +120,10 @@ SIMD_INLINE simd_f64x4 simd_abs4(simd_f64x4 x)
     return (simd_f64x4)((simd_i64x4)x & INT64_MAX);
 }
 
-/* SIMD_FOLD_TWO adds lanes k and k + 4 of two vectors and interleaves the results.
- * SIMD_FOLD_FOUR adds lanes k and k + 2 of two such results. Adding the two halves of its result
- * gives four sums over lanes, each in the order of simd_sum. These are macros because a function
- * cannot pass vectors of another instruction set. */
+/* SIMD_FOLD_TWO adds lanes k and k + 4 of two vectors and interleaves the results. SIMD_FOLD_FOUR
+ * adds lanes k and k + 2 of two results of SIMD_FOLD_TWO. Adding the two halves of the result of
+ * SIMD_FOLD_FOUR gives four sums over lanes, each in the order of simd_sum. Both are macros because
+ * a function cannot receive vectors of another instruction set. */
 #define SIMD_FOLD_TWO(a, b)                                    \
     (__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + \
      __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15))
@@ -193,7 +193,8 @@ SIMD_INLINE simd_f64 simd_log(simd_f64 x)
 {
     const double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;
     const double half = 0x1.6a09e667f3bcdp-1; /* sqrt(1/2) */
-    const double to_integer = 0x1.8p52;       /* its low bits hold an integer; see simd_exp */
+    const double to_integer =
+        0x1.8p52; /* adding it leaves an integer in the low bits; see simd_exp */
     simd_u64 n = ((simd_u64)x - (simd_u64)simd_all(half) + ((uint64_t)1024 << 52)) >> 52;
     simd_f64 m = (simd_f64)((simd_u64)x - ((n - 1024) << 52));
     simd_f64 e = (simd_f64)(n + (simd_u64)simd_all(to_integer)) - (to_integer + 1024);

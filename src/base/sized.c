@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Maximum length of the fields added by a newer program. It distinguishes such a struct_size
- * from one that was never set. */
+/* Maximum total size of the fields that a newer program may have added. A larger struct_size was
+ * probably never set. */
 enum { MOST_ADDED = 4096 };
 
 static void put_defaults(const sized_struct *kind, void *to, size_t size)
@@ -25,7 +25,8 @@ void sized_init(const sized_struct *kind, void *to, size_t size)
         put_defaults(kind, to, size);
 }
 
-/* Checks a size. Sizes of structs are multiples of 8; any other size would end inside a field. */
+/* Returns true if a caller's struct can have this size. Struct sizes are multiples of 8; any other
+ * size would end inside a field. */
 static bool is_size(const sized_struct *kind, size_t size)
 {
     return size >= kind->first && size % 8 == 0 && size <= kind->size + MOST_ADDED;
@@ -69,7 +70,7 @@ ddsc_status sized_take(ddsc_context *ctx, const sized_struct *kind, void *own, c
                         "%s.struct_size = %zu is not valid: call %s_init first", kind->name, size,
                         kind->name);
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "%s: a field is set that only a newer library supports (this is %s)",
+                    "%s: a field is set that this version of the library (%s) does not support",
                     kind->name, ddsc_version());
 }
 

@@ -1,6 +1,6 @@
 /* Copies settings, problems, results and views between the caller and the library; see the rules at
- * the top of ddsc.h. Every struct with a struct_size has one sized_struct, in the file with its
- * _init_sized function. */
+ * the top of ddsc.h. Every struct with a struct_size has one sized_struct, in the file that defines
+ * its _init_sized function. */
 #ifndef DDSC_BASE_SIZED_H
 #define DDSC_BASE_SIZED_H
 
@@ -31,9 +31,9 @@ typedef struct sized_struct {
 
 /* Writes the defaults into the caller's `size` bytes, and `size` into the field struct_size. */
 void sized_init(const sized_struct *kind, void *to, size_t size);
-/* Fills *own, a struct of the current version, with the defaults and then with the caller's
- * fields (none if `given` is NULL). Rejects sizes that no version has had, and nonzero fields
- * that this version does not know. */
+/* Fills *own, a struct of the current version, with the defaults and then with the caller's fields
+ * (none if `given` is NULL). Rejects invalid sizes, and nonzero fields that this version does not
+ * know. */
 ddsc_status sized_take(ddsc_context *ctx, const sized_struct *kind, void *own, const void *given);
 /* Does the same as sized_take, but without a context for messages. Returns false if the struct
  * is rejected. */
@@ -45,8 +45,8 @@ void sized_give(const sized_struct *kind, void *given, const void *own);
  * become zero. */
 void sized_view(void *view, size_t size, const void *own, size_t own_size);
 
-/* Defines the public _get_view_sized function of an object that has a view. The view of NULL is
- * given by the other arguments. */
+/* Defines the public _get_view_sized function of an object that has a view. The other arguments
+ * initialize the view of a NULL object. */
 #define SIZED_VIEW(type, ...)                                                    \
     void type##_get_view_sized(const type *from, type##_view *view, size_t size) \
     {                                                                            \
@@ -54,9 +54,9 @@ void sized_view(void *view, size_t size, const void *own, size_t own_size);
         sized_view(view, size, from ? &from->view : &none, sizeof none);         \
     }
 
-/* ---- statistics of runs over pairs, which several modules fill ---- */
+/* ---- pair statistics, which several modules fill ---- */
 
-/* Checks a caller's struct before the long computation, and rejects invalid ones. */
+/* Rejects an invalid struct of the caller before the computation begins. */
 ddsc_status stats_check(ddsc_context *ctx, const ddsc_pair_stats *given);
 void stats_give(ddsc_pair_stats *given, const ddsc_pair_stats *own);
 

@@ -1,6 +1,6 @@
-/* Heap sort (Williams 1964) works in place and always in O(n log n). It is faster than qsort,
- * which calls a function for every comparison. Selection is Hoare's algorithm (1961), with the
- * middle element as pivot. */
+/* Heap sort (Williams 1964) works in place and always in O(n log n). This heap sort is faster than
+ * qsort, which calls a function for every comparison. Selection is Hoare's algorithm (1961), with
+ * the middle element as pivot. */
 #include "base/base.h"
 
 /* First, every element from the middle down sinks to its position in the heap. Then the largest

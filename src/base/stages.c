@@ -9,7 +9,7 @@
 #include "base/context.h"
 
 static const char OTHER[] = "other";
-/* If a process is older than this when it creates its context, it is assumed to have run another
+/* A process that is older than this when it creates a context is assumed to have run another
  * program before (exec from a shell). */
 static const double LONG_START_S = 10;
 
@@ -20,8 +20,8 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Returns the start time of the process in clock ticks since boot, or 0 if unknown. It is field 22
- * of /proc/self/stat. Field 2, the program name, may contain any characters. */
+/* Returns the start time of the process in clock ticks since boot, or 0 if unknown. The start time
+ * is field 22 of /proc/self/stat. Field 2, the program name, may contain any characters. */
 static double start_ticks(void)
 {
     char line[1024];
@@ -39,8 +39,8 @@ static double start_ticks(void)
     return at && sscanf(at, "%lf", &ticks) == 1 ? ticks : 0;
 }
 
-/* Returns the age of this process in seconds, rounded down by up to one tick (10 ms). It is at
- * least the CPU time of the single thread so far. */
+/* Returns the age of this process in seconds, rounded down by up to one tick (10 ms). The result is
+ * at least `cpu`, the CPU time used so far. */
 static double process_age(double cpu)
 {
     struct timespec now;

@@ -70,7 +70,7 @@ static ddsc_status shifted_range(void *arg, int64_t begin, int64_t end, int work
     return s->fn(s->arg, s->by + begin, s->by + end, worker);
 }
 
-/* Runs a loop over a part of the rows. In the reported progress, each row of this rank counts as
+/* Runs a loop over a part of the rows. The reported progress counts each row of this rank as
  * `scale` rows. */
 static ddsc_status scaled_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn,
                                void *arg, double scale)
@@ -165,7 +165,7 @@ done:
     return status;
 }
 
-/* Gathers n values of each rank on all ranks. */
+/* Gathers n values from each rank on all ranks. */
 static ddsc_status gather_values(ddsc_context *ctx, void *out, const void *own, int64_t n)
 {
     int64_t bytes = 8 * n;

@@ -7,7 +7,7 @@
 
 enum { ARRAY_ALIGN = 64 };
 
-/* ---- on the first rank ---- */
+/* ---- work done by the first rank only ---- */
 
 /* Sends the status of the first rank and its message to all ranks. */
 static ddsc_status share_outcome(ddsc_context *ctx, ddsc_status status)
@@ -51,8 +51,8 @@ static char *aligned(void *block)
     return at + (ARRAY_ALIGN - (uintptr_t)at % ARRAY_ALIGN) % ARRAY_ALIGN;
 }
 
-/* Allocates b->memory. It is shared by the ranks of the machine if possible, otherwise private to
- * this rank. */
+/* Allocates b->memory. The memory is shared by the ranks of the machine if possible, otherwise
+ * private to this rank. */
 static ddsc_status block_take(ddsc_context *ctx, team_block *b)
 {
     const ddsc_team *team = &ctx->team;
@@ -71,7 +71,8 @@ static ddsc_status block_take(ddsc_context *ctx, team_block *b)
     return status;
 }
 
-/* Informs all ranks that one rank is out of memory. Otherwise they would wait for it. */
+/* Makes the call fail on all ranks if one rank is out of memory. Without this, the other ranks
+ * would wait for that rank. */
 static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
 {
     double failed = status < 0;
@@ -123,7 +124,8 @@ void team_unshare(ddsc_context *ctx, void *memory)
     mem_free(ctx, b);
 }
 
-/* Finds the ranks that fill a block, in order. The first rank is always one of them. */
+/* Lists the ranks that fill a block on their machine, in order. The list always includes the first
+ * rank. */
 static ddsc_status find_holders(ddsc_context *ctx, const team_block *b, int64_t *rank, int64_t *n)
 {
     int64_t own = b->first;
@@ -136,7 +138,7 @@ static ddsc_status find_holders(ddsc_context *ctx, const team_block *b, int64_t 
     return DDSC_OK;
 }
 
-/* Sends the block from the ranks that have it to other ranks. The number of machines that have
+/* Sends the block from machines that have it to machines that do not. The number of machines with
  * the block doubles in every step. */
 static ddsc_status block_spread(ddsc_context *ctx, const team_block *b)
 {

@@ -217,11 +217,20 @@ bool text_glob(const char *pattern, const char *text)
     return pattern[strspn(pattern, "*")] == '\0';
 }
 
+size_t text_cut(const char *text, size_t n, size_t most)
+{
+    if (n <= most)
+        return n;
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 size_t text_tidy(char *out, const char *text, int64_t most)
 {
     const unsigned char *at = (const unsigned char *)text;
     size_t k = 0;
-    bool blank = true; /* true, so that leading blanks are dropped */
+    bool blank = true; /* true, so that leading spaces are dropped */
     for (int64_t n = 0; *at && n < most;) {
         const unsigned char *from = at;
         int64_t c = text_next_char(&at);
@@ -270,7 +279,7 @@ static bool same_text(const text_table *t, int64_t number, const char *text, siz
            memcmp(text_table_get(t, number), text, n) == 0;
 }
 
-/* Returns the slot that holds this text, or the free slot where it belongs. */
+/* Returns the slot that contains this text, or the free slot where it would be inserted. */
 static int64_t find_slot(const text_table *t, const char *text, size_t n)
 {
     int64_t i = (int64_t)(hash_bytes(text, n, 0) & (uint64_t)(t->n_slots - 1));

@@ -6,12 +6,13 @@
 
 enum { NUMBER_TEXT = 32, QUOTE_TEXT = 48 };
 
-/* Parse the whole text as a decimal number. number_parse also accepts nan and inf in C's spelling,
- * which callers may reject by value. Hexadecimal numbers and blanks are not accepted. */
+/* Parse the whole text as a decimal number. number_parse also accepts the spellings of nan and inf
+ * in C; callers that do not allow these values must check the result. Hexadecimal numbers and
+ * whitespace are not accepted. */
 bool number_parse(const char *text, double *value);
 bool number_parse_integer(const char *text, int64_t *value);
-/* Formats a number with 17 significant digits, from which it can be read back bit for bit. Returns
- * the length. */
+/* Formats a number with 17 significant digits, so that parsing the text gives the same bits.
+ * Returns the length. */
 int number_format(char out[NUMBER_TEXT], double value);
 /* Returns the character at *at in NUL-terminated text and advances *at. Returns -1 for invalid
  * UTF-8. */
@@ -33,17 +34,20 @@ const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
 /* Returns true if the whole text matches a pattern with * (any characters) and ? (one byte). The
  * case of ASCII letters is ignored. */
 bool text_glob(const char *pattern, const char *text);
-/* Calls fn for each name in a comma-separated list, without the blanks around it. */
+/* Calls fn for each name in a comma-separated list, without surrounding spaces. */
 ddsc_status text_each_listed(const char *list, ddsc_status (*fn)(void *arg, const char *name),
                              void *arg);
+/* Returns the length of the longest prefix of n bytes that has at most `most` bytes and does not end
+ * within a UTF-8 character. */
+size_t text_cut(const char *text, size_t n, size_t most);
 /* Converts text to one line of UTF-8 with at most `most` characters. Invalid bytes are read as
- * Latin-1, and runs of blanks and control characters become single blanks. `out` needs 2 *
+ * Latin-1, and each run of spaces and control characters becomes one space. `out` needs 2 *
  * strlen(text) + 1 bytes. */
 size_t text_tidy(char *out, const char *text, int64_t most);
 /* Skips the byte order mark in the first line of a file. */
 char *text_skip_mark(char *line);
 
-/* Packed distinct strings, numbered in order of appearance. text and at have the layout that
+/* Packed distinct strings, numbered in order of appearance. `text` and `at` have the layout that
  * measures_parts requires for ids and names. */
 typedef struct text_table {
     char *text;
@@ -60,7 +64,7 @@ int64_t text_table_find(const text_table *t, const char *text, size_t n); /* -1 
 const char *text_table_get(const text_table *t, int64_t number);
 void text_table_free(ddsc_context *ctx, text_table *t);
 
-/* Packed strings that cannot be searched. Row i is text + at[i]. */
+/* Packed strings without an index for searching. Row i is text + at[i]. */
 typedef struct text_rows {
     ddsc_context *ctx;
     char *text;

@@ -1,13 +1,12 @@
 /* Makes text safe for a terminal. Control characters can move the cursor or change the state of the
- * terminal, and direction marks can make a line read differently. Both are shown as escape
- * sequences. */
+ * terminal, and direction marks can make a line misleading. Both are shown as escape sequences. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
-/* Returns true for characters that are printed unchanged, which include line ends and tabs.
- * U+0080 to U+009F are control characters; the others listed here change the text direction or
+/* Returns true for characters that are printed unchanged, which include line ends and tabs. U+0080
+ * to U+009F are control characters; the other characters excluded here change the text direction or
  * end a line. */
 static bool is_harmless(int64_t c)
 {

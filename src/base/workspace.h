@@ -1,12 +1,13 @@
 /* Memory that is divided into arrays: one growing block for a solver, or one block per worker of a
- * parallel loop. A single function takes the arrays from an arena and thereby defines their layout.
- * It is called twice: without a block, to measure the size, and then with the block. */
+ * parallel loop. A single function takes the arrays from an arena and thus defines their layout.
+ * The function is called twice: first without a block, to compute the size, and then with the
+ * block. */
 #ifndef DDSC_BASE_WORKSPACE_H
 #define DDSC_BASE_WORKSPACE_H
 
 #include "base/base.h"
 
-/* An arena whose base is NULL only measures the size. */
+/* An arena whose base is NULL only computes the size. */
 typedef struct arena {
     char *base;
     int64_t used;
@@ -22,7 +23,7 @@ typedef struct workspace {
     int64_t size;
 } workspace;
 
-/* Grows the block if necessary. Its content is then lost. */
+/* Grows the block if necessary, in which case its content is lost. */
 ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted);
 /* Takes the arrays of `owner` from the workspace, which grows if they do not fit. */
 typedef void (*arena_fn)(void *owner, arena *a);

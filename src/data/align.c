@@ -1,10 +1,11 @@
-/* Transforms single items by sampling a number of points, or by removing position, size, slant or
+/* Transforms each item separately: samples a number of points, or removes position, size, slant or
  * rotation.
  *
- * A set on a grid stays on a grid. The mass of a moved point is divided among the corners of its
- * cell in the proportions that preserve its mean. With f the fractional position within the
- * cell, this moves an item by W2^2 <= sum of f (1 - f) step^2 over its coordinates, which is at
- * most a quarter of a squared step per coordinate. */
+ * If a set is on a grid, the transformed set is on a grid too. The mass of a moved point is divided
+ * among the corners of its cell in the proportions that preserve its mean. If f is the fractional
+ * position within the cell, the squared W2 distance between the item before and after is at most
+ * the sum over its coordinates of f (1 - f) step^2, that is, at most a quarter of a squared step
+ * per coordinate. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -16,9 +17,9 @@ enum { LATTICE_MAX_CELLS = 1 << 22 };
 
 /* ---- sampling points ---- */
 
-/* Draws n_draws points by systematic sampling over the points in random order. A point of weight
- * w is drawn floor or ceil of w n_draws times. Equally weighted points are therefore drawn at
- * most once if n_draws does not exceed their number. */
+/* Draws n_draws points by systematic sampling over the points in random order. A point of weight w
+ * is drawn floor(w n_draws) or ceil(w n_draws) times. Equally weighted points are therefore drawn
+ * at most once if n_draws does not exceed their number. */
 static void draw_points(double *weight, int64_t n, int64_t n_draws, int32_t *order, rng *r)
 {
     double upto = 0, next = rng_uniform(r), sum = 0;
@@ -120,8 +121,8 @@ static double radius_of(const mover *w)
     return ldexp(sqrt(trace), w->exponent);
 }
 
-/* Computes the principal axes in order of decreasing variance. Each axis points toward the
- * longer tail of the item. */
+/* Computes the principal axes in order of increasing variance. Each axis points toward the longer
+ * tail of the item. */
 static ddsc_status find_axes(mover *w, int64_t i)
 {
     const measures_parts *p = w->p;
@@ -233,12 +234,12 @@ typedef struct lattice {
     double *mass;
 } lattice;
 
-/* Determines the cells from the lowest to the highest corner of any moved point. */
+/* Determines the range of cells that contains all moved points. */
 static ddsc_status find_cells(mover *w, lattice *l)
 {
     double x[GRID_MAX_DIM];
     int64_t high[GRID_MAX_DIM];
-    bool far = false; /* set if a point is outside the range of a table of cells */
+    bool far = false; /* true if a point is too far from 0 for a table of cells */
     for (int64_t k = 0; k < l->d; k++) {
         l->low[k] = INT64_MAX;
         high[k] = INT64_MIN;
@@ -370,8 +371,8 @@ done:
     return status;
 }
 
-/* Sets the steps to those of the grid. If items are scaled to one size, the steps are multiplied by
- * the average scale factor. */
+/* Sets the steps to those of the grid, or to 0 if there is no grid. If items are scaled to the same
+ * size, the steps are multiplied by the average scale factor. */
 ddsc_status recipe_fit_lattice(ddsc_context *ctx, measures_parts *p, recipe_kind kind,
                                const measures_grid *grid, double *step)
 {

@@ -1,13 +1,13 @@
-/* Quantile normalization by batch.
+/* Implements quantile normalization by batch.
  *
  * For coordinate k, let F be the pooled distribution of all items and F_b that of the items of
  * batch b, with equal weight for each item. A value x of batch b is mapped to F^-1(F_b(x)). Both
- * functions are represented by RECIPE_KNOTS quantiles with linear interpolation. A value equal to
- * several quantiles of F_b gets their middle rank. Values beyond the first or last quantile are
- * shifted like that quantile.
+ * functions are represented by RECIPE_KNOTS quantiles with linear interpolation. If a value equals
+ * several quantiles of F_b, the middle of their ranks is used. Values beyond the first or last
+ * quantile are shifted by the same amount as that quantile.
  *
- * Equal values of a batch therefore stay equal, and their order is preserved. If there is only one
- * batch, it is unchanged. */
+ * Within a batch, equal values therefore remain equal, and the order of values is preserved. A
+ * single batch remains unchanged. */
 #include "data/recipe.h"
 
 #include <string.h>
@@ -77,7 +77,8 @@ done:
     return status;
 }
 
-/* Finds the batch of each item, 0 .. n-1 in the order of their names. */
+/* Finds the number of each item's batch. Batches are numbered from 0, in the order of
+ * r->batches. */
 static ddsc_status find_numbers(ddsc_context *ctx, const measures_recipe *r, const measures *m,
                                 double *batch)
 {
@@ -109,12 +110,12 @@ static ddsc_status find_numbers(ddsc_context *ctx, const measures_recipe *r, con
 typedef struct splitting {
     const double *batch; /* batch of each item */
     int32_t *order;      /* items by batch */
-    int32_t *mark, *to;  /* for each old row: the last batch that used it, and its new row */
+    int32_t *mark, *to;  /* for each old row: the last batch that used the row, and the new row */
     int64_t *from;       /* old row of each new row */
     double *support;
 } splitting;
 
-/* Splits the rows. Afterwards rows start[b] .. start[b+1]-1 belong to batch b. */
+/* Splits the rows. Afterwards, rows start[b] .. start[b+1]-1 belong to batch b. */
 static void split_rows(measures_parts *p, splitting *s, int64_t n_batches, int64_t *start)
 {
     int64_t v = 0, b = 0;
@@ -188,7 +189,7 @@ done:
     return status;
 }
 
-/* Sorts the rows in the order in which the items use them, as in a file. */
+/* Sorts the rows by their first use, as when a set is read from a file. */
 static ddsc_status order_rows_by_use(ddsc_context *ctx, measures_parts *p)
 {
     ddsc_status status = DDSC_OK;
@@ -207,13 +208,13 @@ static double map_value(const double *from, const double *to, double x)
 {
     enum { LAST = RECIPE_KNOTS - 1 };
     if (memcmp(from, to, RECIPE_KNOTS * sizeof *from) == 0)
-        return x; /* for example, with a single batch */
+        return x; /* for example, if there is a single batch */
     if (x < from[0])
         return x + (to[0] - from[0]);
     if (x > from[LAST])
         return x + (to[LAST] - from[LAST]);
     double rank = recipe_rank(from, x);
-    int64_t low = rank > 0 ? LAST - 1 : 0; /* in range even for unsorted knots */
+    int64_t low = rank > 0 ? LAST - 1 : 0; /* within the array even if the knots are unsorted */
     if (rank > 0 && rank < LAST - 1)
         low = (int64_t)rank;
     return to[low] + (rank - (double)low) * (to[low + 1] - to[low]);

@@ -1,4 +1,5 @@
-/* Quantiles of the errors of an approximation: the maximum, the 95th percentile and the median. */
+/* Computes quantiles of the errors of an approximation: the maximum, the 95th percentile and the
+ * median. */
 #include "data/check.h"
 
 void check_quantiles(ddsc_pair_stats *stats, double *error, int64_t count)

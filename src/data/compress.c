@@ -1,5 +1,5 @@
-/* Merges the support of one item to m points with Ward's rule. The pair with the smallest cost a_i
- * a_j / (a_i + a_j) |x_i - x_j|^2 is repeatedly replaced with its weighted mean. */
+/* Merges the points of one item to m points by Ward's method, which repeatedly replaces the pair
+ * with the smallest cost a_i a_j / (a_i + a_j) |x_i - x_j|^2 with its weighted mean. */
 #include "data/compress.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ static double merge_cost(const double *x, const double *a, int64_t d, int64_t i,
     return a[i] * a[j] / (a[i] + a[j]) * la_distance2(d, x + i * d, x + j * d);
 }
 
-/* Finds the cheapest partner of i among the remaining points after it. Ties go to the lower
- * index. */
+/* Finds the cheapest partner of i among the remaining points with a higher index. Among equal
+ * costs, the lowest index wins. */
 static ddsc_status find_partner(merge_work *w, const double *x, const double *a, int64_t n,
                                 int64_t d, int64_t i)
 {

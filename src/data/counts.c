@@ -1,4 +1,5 @@
-/* The word counts of documents, which accompany a set although its points may have been merged. */
+/* The word counts of documents. A set stores word counts in addition to its points, which may be
+ * merged. */
 #include <string.h>
 
 #include "base/text.h"
@@ -56,7 +57,8 @@ done:
     return status;
 }
 
-/* Adds the words of a set to the table. code receives the number of each word there. */
+/* Adds the counted words of a set to the table. (*code)[w] receives the number of word w in the
+ * table. */
 static ddsc_status number_words(ddsc_context *ctx, text_table *table, int32_t **code,
                                 const measures_counts *c)
 {
@@ -71,7 +73,7 @@ static ddsc_status number_words(ddsc_context *ctx, text_table *table, int32_t **
     return DDSC_OK;
 }
 
-/* Sorts each row from `first` on by word. The counts move with their words. */
+/* Sorts the entries of each row, starting with row `first`, by word. */
 static ddsc_status sort_counts(ddsc_context *ctx, measures_counts *c, int64_t first)
 {
     ddsc_status status = DDSC_OK;

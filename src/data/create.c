@@ -13,8 +13,8 @@ static ddsc_status check_arrays(ddsc_context *ctx, int64_t n, int64_t v, int64_t
                         "are not valid",
                         (long long)n, (long long)v, (long long)d);
     if (on_empty != DDSC_EMPTY_ERROR && on_empty != DDSC_EMPTY_DROP)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "on_empty is %d; it must be one of ddsc_on_empty",
-                        (int)on_empty);
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "on_empty is %d; it must be a value of ddsc_on_empty", (int)on_empty);
     return DDSC_OK;
 }
 
@@ -147,8 +147,8 @@ done:
     return status;
 }
 
-/* Copies the nonzero entries of n x v histograms. NaN and negative entries are also copied, so
- * that measures_build reports them. */
+/* Copies the nonzero entries of n x v histograms. NaN and negative entries are also copied, so that
+ * measures_build reports an error. */
 static ddsc_status sparse_from_dense(ddsc_context *ctx, measures_parts *p, const double *histograms)
 {
     CHECK(MEM_ZERO(ctx, p->offset, p->n + 1));

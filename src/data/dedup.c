@@ -47,7 +47,7 @@ static bool has_name(const char *names, const char *name, size_t n)
     return false;
 }
 
-/* Joins the names of a row and of all rows merged into it, each name once. */
+/* Joins the distinct names of a row and of all rows merged into it. */
 static void join_row(char *to, const measures_texts *t, const int32_t *next, int32_t row)
 {
     strcpy(to, texts_get(t, row));
@@ -63,7 +63,7 @@ static void join_row(char *to, const measures_texts *t, const int32_t *next, int
         }
 }
 
-/* Joins the names of v rows into those of the n remaining rows, where map[old row] = new row. */
+/* Joins the names of v rows into names of the n remaining rows, where map[old row] = new row. */
 static ddsc_status join_place_names(ddsc_context *ctx, measures_texts *t, const int32_t *map,
                                     int64_t v, int64_t n)
 {
@@ -96,8 +96,8 @@ done:
     return status;
 }
 
-/* Compacts the table in place by moving the remaining rows down. map[old row] becomes the new
- * row; a row with -1 is not used by any item and is removed. */
+/* Compacts the table in place. On entry, map[row] is -1 for rows that no item uses, which are
+ * removed. For the other rows, map[row] is set to the new row. */
 static ddsc_status compact_rows(ddsc_context *ctx, measures_parts *p, int32_t *map)
 {
     ddsc_status status = DDSC_OK;
@@ -163,7 +163,7 @@ ddsc_status parts_merge_points(ddsc_context *ctx, measures_parts *p)
     TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, mark_used, &r));
     int64_t before = p->v;
     TRY(compact_rows(ctx, p, map));
-    if (p->v < before) /* otherwise no row has changed its index */
+    if (p->v < before) /* otherwise all rows have their old index */
         TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, renumber_entries, &r));
     if (p->v < before)
         TRY(mem_resize(ctx, &p->support, p->v * p->d, sizeof *p->support));

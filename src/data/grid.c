@@ -5,8 +5,8 @@
 
 enum { GRID_MAX_POINTS = 1 << 20 };
 
-/* Returns true if the n values along an axis, which are sorted here, have the form origin + k step
- * with whole k. */
+/* Sorts the n values along an axis. Returns true if all have the form origin + k step with an
+ * integer k. */
 static bool axis_regular(double *x, int64_t n, double *origin, double *step, int64_t *shape)
 {
     sort_doubles(x, n);

@@ -1,12 +1,12 @@
-/* A set with room for more items. Backends size their arrays by this room, so that an appended item
- * costs only its own preparation.
+/* A set with spare capacity for more items. Backends size their arrays by this capacity, so
+ * appending an item only takes the preparation of that item.
  *
- * The set starts as a copy of an ordered set. An appended item uses the rows of the support table that
- * have its points, or appends all its points as new rows. Its rows must ascend in the order of their
- * coordinates, as in an ordered set; measures_precedes compares coordinates where rows differ. A set on
- * a small grid has rows for all its cells. Other items do not fit, and the caller has to create the set
- * again. This is the case if some points of an item have rows and others do not, if points are off the
- * grid of the set, if an item has far more points than all items before, and if the room is used up. */
+ * The set starts as a copy of an ordered set. If all points of an appended item have rows in the
+ * support table, the item uses these rows, which must ascend. If none of its points has a row, the
+ * points become new rows. A set on a small grid has rows for all its cells. An item does not fit if
+ * only some of its points have rows, if points are off the grid of the set, if it has far more
+ * points than any earlier item, or if the capacity is exhausted. The caller must then create a new
+ * set. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +14,11 @@
 
 #include "data/growing.h"
 
-/* An item may have more points than the largest one so far by this share. */
+/* An appended item may be larger than the largest item of the original set, by up to 1 /
+ * LARGER_SHARE of its size. */
 enum { LARGER_SHARE = 4 };
 
-/* ---- rows by their points: open addressing, slots hold row + 1 ---- */
+/* ---- hash table of rows by their points: open addressing; slots contain row + 1 ---- */
 
 static uint64_t slot_of(const measures_growing *g, const double *x)
 {
@@ -38,7 +39,8 @@ static void insert_row(measures_growing *g, int32_t row)
 
 enum { CELLS_MOST = 1 << 14, UNUSED = -1 };
 
-/* Returns the number of cells, in ascending order of their coordinates, or 0 if they are too many. */
+/* Returns the number of cells of the grid, or 0 if there is no grid or it has more than CELLS_MOST
+ * cells. */
 static int64_t number_of_cells(const measures *m)
 {
     int64_t n = m->grid.found ? 1 : 0;
@@ -64,8 +66,9 @@ static void fill_cell(const measures *m, int64_t cell, double *x)
     }
 }
 
-/* Gives every cell of a grid a row, so that appended items may use cells that no item has used. The rows
- * still ascend. Does nothing if two rows share a cell, within the tolerance of grids. */
+/* Creates a row for every cell of the grid, so that appended items may use cells that no item uses
+ * yet. The rows still ascend. Does nothing if two rows are in the same cell, which is possible
+ * because points may deviate slightly from a grid. */
 static ddsc_status complete_grid(ddsc_context *ctx, measures *to)
 {
     ddsc_status status = DDSC_OK;
@@ -97,7 +100,7 @@ done:
     return status;
 }
 
-/* ---- room ---- */
+/* ---- capacity ---- */
 
 static ddsc_status copy_with_room(ddsc_context *ctx, measures *to, const measures *m)
 {
@@ -164,7 +167,8 @@ void measures_growing_free(ddsc_context *ctx, measures_growing *g)
 
 /* ---- appending ---- */
 
-/* Finds the rows of an item's points. Returns their number, or -1 if they do not ascend. */
+/* Finds the rows of an item's points. Returns the number of points with a row, or -1 if the rows do
+ * not ascend. */
 static int64_t rows_of_points(const measures_growing *g, const measures *from, item_view item,
                               int32_t *row)
 {

@@ -1,4 +1,4 @@
-/* A set with room for more items (growing.c). */
+/* A set with spare capacity for more items (growing.c). */
 #ifndef DDSC_DATA_GROWING_H
 #define DDSC_DATA_GROWING_H
 
@@ -10,13 +10,13 @@ typedef struct measures_growing {
     uint64_t mask;
 } measures_growing;
 
-/* Copies the items of an ordered set, without names, to a set with room for `more` items of average
- * size. On error, the caller still has to call measures_growing_free. */
+/* Copies the items of an ordered set, without names, to a set with capacity for `more` items of
+ * average size. Even on error, the caller must call measures_growing_free. */
 ddsc_status measures_growing_make(ddsc_context *ctx, measures_growing *g, const measures *m,
                                   int64_t more);
 void measures_growing_free(ddsc_context *ctx, measures_growing *g);
-/* Appends the items of an ordered set. Returns false if one of them does not fit. The set then has
- * its previous items, and nothing more can be appended to it. */
+/* Appends the items of an ordered set. If an item does not fit, returns false; the set then
+ * contains its previous items, and nothing more can be appended to it. */
 bool measures_growing_append(measures_growing *g, const measures *from);
 
 #endif

@@ -1,5 +1,5 @@
-/* Joins two sets over one support table: the items of the first set precede the items of the
- * second. */
+/* Joins two sets into one with a common support table. The items of the first set precede those of
+ * the second. */
 #include <string.h>
 
 #include "data/measures.h"

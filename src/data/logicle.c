@@ -7,8 +7,8 @@
  *
  *     S(u) = g [expm1(b u) - (b/d)^2 expm1(-d u)],   S(1 - x1) = T,   S(-u) = -S(u).
  *
- * This is their a e^(by) - c e^(-dy) - f, rearranged to avoid cancellation at 0. The scale is the
- * inverse of S. */
+ * In the notation of Moore and Parks, S is a e^(by) - c e^(-dy) - f. The form above avoids
+ * cancellation at 0. The scale is the inverse of S. */
 #include "data/recipe.h"
 
 #include <math.h>

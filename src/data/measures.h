@@ -1,5 +1,5 @@
-/* The data model. A set of items is a support table and a CSR matrix of (row of the table, weight);
- * ddsc.h lists its guarantees. Sets are immutable once created. */
+/* The data model. A set of items consists of a support table and a CSR matrix with entries (row of
+ * the table, weight); ddsc.h lists the guarantees. A set is immutable once created. */
 #ifndef DDSC_DATA_MEASURES_H
 #define DDSC_DATA_MEASURES_H
 
@@ -7,7 +7,7 @@
 
 enum { GRID_MAX_DIM = 3, NUMBER_ID_SIZE = 21 };
 
-/* Packed strings: text i is text + at[i]. There are none if n = 0. */
+/* Packed strings: text i is text + at[i]. Empty if n = 0. */
 typedef struct measures_texts {
     int64_t n;
     char *text;
@@ -23,9 +23,9 @@ typedef struct measures_words {
     float *vector; /* n x d */
     int64_t *df;   /* per word: number of documents that contain it */
     double *mass;  /* per word: weight of one occurrence; NULL unless the weighting is automatic */
-    /* as in ddsc_text_settings; lemmas: 1 if plurals were made singular */
+    /* as in ddsc_text_settings; lemmas: 1 if plurals were converted to singulars */
     int64_t tokens, weighting, idf, lemmas;
-    measures_texts phrases; /* two words separated by a blank; used only in explanations */
+    measures_texts phrases; /* two words separated by a space; used only in explanations */
 } measures_words;
 
 ddsc_status measures_words_copy(ddsc_context *ctx, measures_words *to, const measures_words *from);
@@ -35,12 +35,12 @@ void measures_words_free(ddsc_context *ctx, measures_words *words);
 ddsc_status texts_copy(ddsc_context *ctx, measures_texts *to, const measures_texts *from);
 ddsc_status texts_pack(ddsc_context *ctx, measures_texts *to, int64_t n,
                        const char *const *strings);
-/* Appends the n_b texts of b to the n_a texts of a. If only one of them has texts, those of the
+/* Appends the n_b texts of b to the n_a texts of a. If only a or b has texts, the texts of the
  * other are "". */
 ddsc_status texts_append(ddsc_context *ctx, measures_texts *a, int64_t n_a, const measures_texts *b,
                          int64_t n_b);
-/* Copies the `width` texts of each of n items from the item's row. If `items` is NULL, copies
- * all items in order. */
+/* Copies the `width` texts of each listed item i from row row[i]. If `items` is NULL, the items are
+ * 0 .. n-1. */
 ddsc_status texts_pick(ddsc_context *ctx, measures_texts *to, const measures_texts *from,
                        int64_t width, int64_t n, const int64_t *items, const int64_t *row);
 bool texts_equal(const measures_texts *a, const measures_texts *b);
@@ -50,9 +50,9 @@ static inline const char *texts_get(const measures_texts *t, int64_t i)
     return t->n ? t->text + t->at[i] : "";
 }
 
-/* How often each word occurs in each document: rows in CSR form, words ascending, counts positive.
- * It is empty if n_words = 0. Points of documents may have been merged, and words without a vector
- * are no points, but all words that occur in several documents are counted. */
+/* The number of occurrences of each word in each document, in CSR form with ascending words and
+ * positive counts. Empty if n_words = 0. All words that occur in several documents are counted,
+ * even if points were merged or a word has no vector. */
 typedef struct measures_counts {
     int64_t n_words, n_rows;
     measures_texts words; /* n_words; none in a private set */
@@ -66,8 +66,7 @@ ddsc_status measures_counts_copy(ddsc_context *ctx, measures_counts *to,
 ddsc_status measures_counts_pick(ddsc_context *ctx, measures_counts *to,
                                  const measures_counts *from, int64_t n, const int64_t *items,
                                  const int64_t *row);
-/* Appends the rows of b to those of a. If only one of them has counted words, the result has
- * none. */
+/* Appends the rows of b to those of a. If only a or b has counted words, the result has none. */
 ddsc_status measures_counts_append(ddsc_context *ctx, measures_counts *a, const measures_counts *b);
 /* Sorts every row by word. */
 ddsc_status measures_counts_sort(ddsc_context *ctx, measures_counts *c);
@@ -93,17 +92,17 @@ typedef struct measures_grid {
     double origin[GRID_MAX_DIM], step[GRID_MAX_DIM];
 } measures_grid;
 
-/* What the value of a pair depends on besides its items and the settings: the method, and its unit
- * and starting point. A frame is chosen from the whole set. A later set that is given the same frame
- * has the same values for the same items, bit for bit. */
+/* A frame is the method that computes the values of pairs, with its unit and starting point. A
+ * frame is chosen using the whole set. A value depends only on the two items, the settings and the
+ * frame, so a later set with the same frame has bit-identical values for the same items. */
 typedef enum frame_kind {
     FRAME_NONE,         /* not chosen yet */
-    FRAME_PLAIN,        /* the method for point clouds; no start */
+    FRAME_PLAIN,        /* the method for point clouds, without a starting point */
     FRAME_GRID,         /* w2, sinkhorn, mmd: along the axes of a grid */
-    FRAME_DENSE,        /* w2: starts from dense kernels */
-    FRAME_FIELD,        /* mmd: a field on the support, kept as a whole */
-    FRAME_FIELD_STRIPS, /* mmd: the same, computed strip by strip */
-    FRAME_GRID_STRIPS,  /* mmd: along the axes of a grid, strip by strip */
+    FRAME_DENSE,        /* w2: the solver starts from dense kernels */
+    FRAME_FIELD,        /* mmd: a field on the support, for all items at once */
+    FRAME_FIELD_STRIPS, /* mmd: a field on the support, for one block of items at a time */
+    FRAME_GRID_STRIPS,  /* mmd: along the axes of a grid, for one block of items at a time */
     FRAME_KINDS
 } frame_kind;
 
@@ -112,9 +111,9 @@ typedef struct pair_frame {
     double unit, spread, step[2]; /* unit of length, mean trace of the covariances, grid steps */
 } pair_frame;
 
-/* The names of a set and of its raw parts. Both structs contain them as `names`, to be copied as a
- * whole, and as separate fields. This is a macro because a named struct type cannot be an unnamed
- * member in C. */
+/* The names in a set and in its raw parts. Both structs contain the names as the member `names`,
+ * which can be copied as a whole, and as separate members. MEASURES_NAMES is a macro because in C a
+ * named struct type cannot be an unnamed member. */
 #define MEASURES_NAMES                                                                           \
     int32_t *label;   /* n_rows or NULL */                                                       \
     char *id_text;    /* packed ids, or NULL: row numbers */                                     \
@@ -154,7 +153,7 @@ struct ddsc_measures {
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
     void *block; /* shared memory with all arrays, if there are several ranks; else NULL */
-    /* Allocated items, entries and rows, and the size of the largest item that fits; 0: no room
+    /* Capacity in items, entries and rows, and in points of one item; 0 unless the set can grow
      * (growing.h). */
     int64_t n_room, nnz_room, v_room, largest_room;
 };
@@ -179,10 +178,10 @@ void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
  * points. */
 ddsc_status measures_parts_weigh(ddsc_context *ctx, measures_parts *p);
 ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p);
-/* Creates a set. Checks the parts (finite points, finite non-negative weights, ascending
- * offsets, indices in range), drops zero weights, merges equal points in place, normalizes the
- * weights, and detects a grid. `where` prefixes every message ("clouds.npz: ..."); messages
- * identify items by id and number. Takes ownership of `parts` in every case. */
+/* Creates a set. Checks the parts (finite points, finite non-negative weights, ascending offsets,
+ * indices in range), drops zero weights, merges equal points in place, normalizes the weights, and
+ * detects a grid. `where` prefixes every message ("clouds.npz: ..."); messages identify items by id
+ * and number. Always takes ownership of `parts`. */
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
                            ddsc_on_empty on_empty, const char *where);
 
@@ -205,7 +204,7 @@ static inline const double *measures_point(const measures *m, int32_t row)
 {
     return m->support + (int64_t)row * m->d;
 }
-/* Number of items and entries for which a backend allocates its arrays. */
+/* Return the number of items, and of entries, for which a backend allocates its arrays. */
 static inline int64_t measures_item_room(const measures *m)
 {
     return BASE_MAX(m->n, m->n_room);
@@ -219,7 +218,7 @@ bool measures_equal_items(const measures *m, int64_t i, int64_t j);
 /* Copies the rows, ids, labels, titles, class names, coordinate names and words of `from`. `to`
  * must have the same items in the same order. */
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
-/* Creates a copy of all items with their names. */
+/* Creates a copy of all items and names. */
 ddsc_status measures_copy(ddsc_context *ctx, measures **out, const measures *m);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
@@ -229,10 +228,11 @@ ddsc_status measures_take_parts(ddsc_context *ctx, measures_parts *parts, const 
 /* Creates a set of the listed items, in that order. If `items` is NULL, all items are included. */
 ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
                             const int64_t *items);
-/* Creates a copy without names whose support rows ascend in the order of their coordinates. Sets
- * *out to NULL if those of m do already. */
+/* Creates a copy without names, in which the support rows are sorted by their coordinates. If the
+ * rows of m are already sorted, sets *out to NULL. */
 ddsc_status measures_ordered(ddsc_context *ctx, measures **out, const measures *m);
-/* Memory for sorting the points of one item; each array has as many elements as the largest item. */
+/* Memory for sorting the points of one item. Except for `offset`, each array has as many elements
+ * as the largest item. */
 typedef struct item_sort {
     int64_t *offset; /* 2 */
     int32_t *row, *part, *copy;
@@ -243,29 +243,31 @@ typedef struct arena arena; /* base/workspace.h */
 void measures_sort_take(item_sort *s, int64_t largest, arena *a);
 /* Returns item i as a set of one item, whose points are in the order that they have in an ordered
  * set. The set borrows the points of m and the arrays of s. Unlike in other sets, the rows of the
- * item do not ascend. */
+ * item need not ascend. */
 measures measures_sort_item(const measures *m, int64_t i, const item_sort *s);
-/* Orders the items of an ordered set by their contents: by size, then by points, then by weights.
- * Returns true if i comes before j. Equal items are ordered by number. */
+/* Compares two items of an ordered set by size, then by points, then by weights, then by index.
+ * Returns true if i comes before j. */
 bool measures_precedes(const measures *m, int64_t i, int64_t j);
-/* Computes the position of each item in that order. */
+/* Computes the position of each item in the order of measures_precedes. */
 ddsc_status measures_rank(ddsc_context *ctx, int32_t **rank, const measures *m);
 /* Resamples every item: item i becomes n_i draws with replacement from its n_i points, with
  * their weights as probabilities. Names are preserved. */
 ddsc_status measures_resample(ddsc_context *ctx, measures **out, const measures *m, uint64_t round);
-/* Joins the items of a and b, which must have the same dimension, over one support table. Ids
- * and labels are not copied. */
+/* Joins the items of a and b, which must have the same dimension, into one set. Ids and labels are
+ * not copied. */
 ddsc_status measures_join(ddsc_context *ctx, measures **out, const measures *a, const measures *b);
-/* Creates a copy with these labels, one per item. Rows of removed items are not copied. */
+/* Creates a copy with new labels, one per item. Rows of dropped items are not copied. */
 ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
                                 const int32_t *item_labels);
-/* Sends the set of the first rank to all ranks. Each machine stores its arrays once. Collective. */
+/* Sends the set of the first rank to all ranks. Each machine stores the arrays once. Must be called
+ * by all ranks. */
 ddsc_status measures_move(ddsc_context *ctx, measures **set);
-/* Returns true if many points share a name, as types of cells do and words do not. */
+/* Returns true if many points have the same name, such as the type of a cell. Words have different
+ * names. */
 bool measures_has_types(const measures *m);
 int64_t measures_largest_item(const measures *m);
-/* Returns true if items share rows of the table, which means that there are fewer rows than half
- * the entries. */
+/* Returns true if items share rows of the table, that is, if there are fewer than half as many rows
+ * as entries. */
 bool measures_is_shared(const measures *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* The memory of a mixture of words. cluster/ fits and uses mixtures. */
+/* Copies and frees mixtures of words, which cluster/ fits and uses. */
 #include "data/model.h"
 
 ddsc_status model_copy_mixture(ddsc_context *ctx, word_mixture *to, const word_mixture *from)

@@ -55,8 +55,8 @@ static void list_model(team_arrays *a, void *object)
     list_doubles(a, &m->mixture.share, m->mixture.k);
 }
 
-/* Copies the struct of the first rank without its sets. *reference is set to true if the model
- * has a LOT reference. */
+/* Copies the struct of the first rank without the sets that it points to. *reference is set to true
+ * if the model has a LOT reference. */
 static ddsc_status copy_model(ddsc_context *ctx, ddsc_model **model, bool *reference)
 {
     ddsc_model *m = *model;
@@ -87,7 +87,7 @@ ddsc_status model_move(ddsc_context *ctx, ddsc_model **model)
     m->metric.cost_matrix = m->cost_matrix;
     *model = m;
 done:
-    if (status < 0 && !own && m) { /* its arrays belong to another rank */
+    if (status < 0 && !own && m) { /* the arrays belong to another rank */
         ddsc_measures_destroy(m->items);
         ddsc_measures_destroy(m->reference);
         team_unshare(ctx, m->block);
@@ -131,8 +131,8 @@ static bool labels_within(const int32_t *label, int64_t n, int64_t k)
     return true;
 }
 
-/* Checks that the numbers in the metric settings are finite and in range. The rules of the
- * settings are checked when the metric is used. */
+/* Checks that the numbers in the metric settings are finite and in range. The metric itself checks
+ * the other rules. */
 static bool metric_within(const ddsc_metric_settings *set)
 {
     bool kernel = set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY;
@@ -142,8 +142,8 @@ static bool metric_within(const ddsc_metric_settings *set)
            (!kernel || (set->bandwidth >= 1e-150 && set->bandwidth <= 1e150));
 }
 
-/* Returns true if every row has unit length, or is zero because the item has no embedding. At least
- * one row must be nonzero. */
+/* Returns true if every row has unit length, or is zero because the item has no embedding. There
+ * must be at least one nonzero row. */
 static bool rows_within(const double *row, int64_t n, int64_t width, double least)
 {
     bool any = false;
@@ -158,8 +158,8 @@ static bool rows_within(const double *row, int64_t n, int64_t width, double leas
     return any;
 }
 
-/* Checks the eigenvalues of a normalized affinity matrix: the first one is 1, and they are in
- * decreasing order. */
+/* Checks the eigenvalues of a normalized affinity matrix: the first is at least 0.5, and the values
+ * are in [-1, 1] and in decreasing order, up to rounding. */
 static bool eigenvalues_within(const double *value, int64_t n)
 {
     for (int64_t k = 1; k < n; k++)
@@ -205,7 +205,8 @@ static bool fresh_within(const ddsc_model *m)
     return true;
 }
 
-/* Whether the frame suits the items is checked when it is used. */
+/* Checks the ranges of the run's settings. Whether the frame matches the items is checked later,
+ * when the frame is used. */
 static bool run_within(const model_run *run)
 {
     const pair_frame *f = &run->frame;
@@ -214,7 +215,7 @@ static bool run_within(const model_run *run)
            run->mmd_features <= 1 << 20 && run->lot_components >= 0 && run->paper >= 0 &&
            run->paper <= 1 && run->sample > 0 && run->sample <= 1 && run->sample_columns > 0 &&
            run->sample_columns <= 1 && run->min_cluster >= 0 && run->min_cluster <= 1 &&
-           run->k >= 1 && run->k <= INT32_MAX;
+           run->k >= 1 && run->k <= INT32_MAX && run->next_id >= 0 && run->next_id <= INT64_MAX / 2;
 }
 
 const char *model_breach(const ddsc_model *m)
@@ -244,7 +245,7 @@ const char *model_breach(const ddsc_model *m)
     if (!rules_within(&m->rules))
         return "a requested setting is out of range";
     if (!fresh_within(m))
-        return "the numbers of new items are not ascending, or not less than the number of items";
+        return "the indices of new items are not ascending, or not less than the number of items";
     if (m->run.frame.kind != FRAME_NONE && !run_within(&m->run))
         return "a setting of the run is out of range";
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||

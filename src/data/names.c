@@ -1,4 +1,4 @@
-/* The names in a set: of coordinates, support points and items. */
+/* The names of the coordinates, support points and items of a set. */
 #include <string.h>
 
 #include "base/text.h"
@@ -119,8 +119,9 @@ bool measures_has_types(const measures *m)
         n_joined += strstr(name, " + ") != NULL;
         status = text_table_add(m->ctx, &names, name, strlen(name), &number, &is_new);
     }
-    /* Merged points of documents also repeat names, but many of them consist of several words. Few
-     * points of cells are equal to a point of another type. */
+    /* Documents with merged points also repeat names, but many of these names consist of several
+     * words. Cells of different types rarely have equal points, so few of their names are
+     * joined. */
     bool shared = n > 3 && status >= 0 && 2 * names.n <= n && 20 * n_joined <= n;
     text_table_free(m->ctx, &names);
     return shared;

@@ -1,7 +1,7 @@
-/* Copies a set with the rows of its support table in ascending order of their coordinates.
+/* Copies a set and sorts the rows of its support table by their coordinates.
  *
  * In other sets, rows are numbered by their first use, so the order of an item's points depends on
- * the items before it. In an ordered set, it depends on the item only. */
+ * the items before it. In an ordered set, this order depends only on the item. */
 #include <string.h>
 
 #include "base/workspace.h"
@@ -13,7 +13,7 @@ typedef struct row_sort {
     double *key;
 } row_sort;
 
-/* Sorts the rows order[begin .. end) by the coordinates from k on. Equal rows keep their order. */
+/* Sorts the rows order[begin .. end) by coordinates k, k + 1, ... Equal rows keep their order. */
 static void sort_support(const row_sort *s, int64_t begin, int64_t end, int64_t k)
 {
     int32_t *row = s->order + begin;
@@ -51,7 +51,7 @@ measures measures_sort_item(const measures *m, int64_t i, const item_sort *s)
     memcpy(s->row, item.index, (size_t)item.n * sizeof *s->row);
     sort_support(&rows, 0, item.n, 0);
     for (int64_t p = 0; p < item.n; p++) {
-        int64_t low = 0, high = item.n - 1; /* rows ascend in the item */
+        int64_t low = 0, high = item.n - 1; /* the rows of an item ascend */
         while (low < high) {
             int64_t middle = (low + high) / 2;
             if (item.index[middle] < s->row[p])

@@ -1,4 +1,4 @@
-/* The steps that turn raw parts into a valid set. Every message names the item, the entry and the
+/* The steps that turn raw parts into a valid set. Messages identify the item, the entry and the
  * value. */
 #include "data/parts.h"
 
@@ -39,7 +39,7 @@ static void pass_found(parts_pass *pass)
     __atomic_store_n(&pass->found, 1, __ATOMIC_RELAXED);
 }
 
-/* Runs fn over all entries. Sets *found if it reports any. */
+/* Runs fn over n entries, values or items. Sets *found if fn calls pass_found. */
 static ddsc_status pass_run(ddsc_context *ctx, measures_parts *p, int64_t n, int64_t grain,
                             parallel_fn fn, bool *found)
 {
@@ -62,8 +62,8 @@ static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, 
     if ((p->coordinates.n && p->coordinates.n != p->d) || (p->points.n && p->points.n != p->v) ||
         (p->titles.n && p->titles.n != p->n) || p->meta.n != p->meta_names.n * p->n)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "%s: %lld coordinates have %lld names, %lld points have %lld, and "
-                        "%lld items have %lld",
+                        "%s: the numbers of names are wrong: %lld coordinates have %lld names, "
+                        "%lld points have %lld, and %lld items have %lld",
                         where, (long long)p->d, (long long)p->coordinates.n, (long long)p->v,
                         (long long)p->points.n, (long long)p->n, (long long)p->titles.n);
     if (p->offset[0] != 0)
@@ -79,7 +79,7 @@ static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, 
                         "%s: offsets end with %lld but there are %lld entries", where,
                         (long long)p->offset[p->n], (long long)p->nnz);
     if (!p->index && p->nnz != p->v)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %lld points but %lld weights", where,
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: there are %lld points but %lld weights", where,
                         (long long)p->v, (long long)p->nnz);
     return DDSC_OK;
 }
@@ -94,7 +94,7 @@ static int64_t first_user(const measures_parts *p, int64_t support_row)
     return -1;
 }
 
-/* Returns the position of a point within its item, from 0. */
+/* Returns the position of a point within its item, counted from 0. */
 static int64_t place_in_item(const measures_parts *p, int64_t item, int64_t support_row)
 {
     int64_t e = p->offset[item];
@@ -103,7 +103,7 @@ static int64_t place_in_item(const measures_parts *p, int64_t item, int64_t supp
     return e - p->offset[item];
 }
 
-/* Turns -0 into 0, so that equal points have equal bits. */
+/* Replaces -0 with 0, so that equal points have equal bits, and reports invalid coordinates. */
 static ddsc_status tidy_points(void *arg, int64_t begin, int64_t end, int worker)
 {
     parts_pass *pass = arg;
@@ -202,8 +202,8 @@ static bool is_extreme(double largest)
     return largest > 1e290 || (largest > 0 && largest < 1e-290);
 }
 
-/* If the weights of an item are so large or small that their sum would overflow or underflow,
- * divides them by their maximum. */
+/* If the sum of an item's weights would overflow or underflow, divides the weights by their
+ * maximum. */
 static void scale_item(double *w, int64_t n)
 {
     double largest = largest_weight(w, n);
@@ -232,8 +232,8 @@ ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p)
     return DDSC_OK;
 }
 
-/* Reports items that parts_drop_zeros must change: zero weights, no entries, or weights to
- * scale. */
+/* Reports items that parts_drop_zeros must change: items with zero weights, no entries or extreme
+ * weights. */
 static ddsc_status find_untidy_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     parts_pass *pass = arg;
@@ -367,8 +367,8 @@ done:
 }
 
 /* Returns the sum of the weights, with an error far below the rounding of a double (Knuth's
- * two-sum). The result therefore does not depend on the order of the points, which is different in
- * a set with other items. */
+ * two-sum). The result therefore does not depend on the order of the points, which varies between
+ * sets. */
 static double sum_weights(const double *w, int64_t n)
 {
     double sum = 0, rest = 0;

@@ -1,4 +1,4 @@
-/* The list of transforms stored with a set: functions to copy, compare, check and apply it. */
+/* Copies, compares, checks and applies the list of transforms that is stored with a set. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -93,8 +93,8 @@ void measures_recipe_free(ddsc_context *ctx, measures_recipe *r)
     *r = (measures_recipe){0};
 }
 
-/* Only principal components change the dimension. The input dimension of this step follows from
- * its number of values. */
+/* Only a PCA step changes the dimension. The input dimension of this step follows from its number
+ * of values. */
 int64_t recipe_dimension(const measures_recipe *r, int64_t d)
 {
     int64_t values = 0;
@@ -139,7 +139,7 @@ double recipe_rank(const double *knot, double x)
             b = middle;
         high = a;
     }
-    if (high > low) /* equal to one or more knots: the middle of their ranks */
+    if (high > low) /* x equals one or more knots, so the rank is the middle of theirs */
         return (double)(low + high - 1) / 2;
     if (low == 0 || low == RECIPE_KNOTS)
         return low == 0 ? 0 : RECIPE_KNOTS - 1;

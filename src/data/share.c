@@ -1,4 +1,4 @@
-/* A set that the first rank of a team creates and all ranks use. */
+/* Shares a set that the first rank of a team creates with all ranks. */
 #include "base/team.h"
 #include "data/measures.h"
 
@@ -88,7 +88,8 @@ typedef struct set_maker {
     void *user;
 } set_maker;
 
-/* Runs the caller's function. Its public calls must not clear the state of the current call. */
+/* Runs the caller's function. The public calls of that function must not clear the state of the
+ * current call. */
 static ddsc_status make_set(void *arg)
 {
     set_maker *maker = arg;
@@ -99,8 +100,8 @@ static ddsc_status make_set(void *arg)
         return status;
     if (!maker->set || maker->set->ctx != maker->ctx || maker->set->block)
         return ctx_fail(maker->ctx, DDSC_ERROR_ARGUMENT,
-                        "the function that makes the set must return a new set created "
-                        "with the given context");
+                        "the read function must return a new set that was created with the same "
+                        "context");
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Copies sets with a subset of their items, other labels, or resampled points. */
+/* Creates copies of sets with a subset of the items, other labels or ids, or resampled points. */
 #include <string.h>
 
 #include "data/measures.h"
@@ -19,8 +19,8 @@ static int64_t nth(const int64_t *items, int64_t i)
     return items ? items[i] : i;
 }
 
-/* Copies the labels, names and ids of items. If there are no ids, the old number of each item
- * becomes its id, so that a subset can be traced back. */
+/* Copies the labels, names and ids of items. If there are no ids, the original row number of each
+ * item becomes its id, so that items of a subset can be identified. */
 static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const measures *m,
                                    int64_t n, const int64_t *items)
 {
@@ -54,8 +54,8 @@ done:
     return status;
 }
 
-/* Copies the rows of the support that the entries use, and renumbers the entries. Copying only these
- * rows keeps a small subset of a large set small. */
+/* Copies only the support rows that the entries use, so that a small subset of a large set is
+ * small, and renumbers the entries. */
 static ddsc_status copy_used_rows(ddsc_context *ctx, measures_parts *p, const measures *m)
 {
     ddsc_status status = DDSC_OK;
@@ -188,7 +188,8 @@ ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
         if (drawn[i])
             member[n++] = i;
     if (n == 0)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset requires labels of 0 or more"));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
+                     "a balanced subset requires labels that are not negative"));
     TRY(measures_subset(ctx, copy, m, n, member));
 done:
     MEM_FREE(ctx, drawn, member);
@@ -254,8 +255,8 @@ ddsc_status measures_copy(ddsc_context *ctx, measures **out, const measures *m)
     return status;
 }
 
-/* Copies all items with other ids or, if `ids` is NULL, with other labels. If `names` is true,
- * the names of rows are copied. */
+/* Copies all items with other ids or, if `ids` is NULL, with other labels. If `names` is true, all
+ * names are copied. */
 static ddsc_status copy_changed(ddsc_context *ctx, measures **copy, const measures *m, bool names,
                                 const char *const *ids, const int32_t *labels)
 {
@@ -290,7 +291,7 @@ ddsc_status ddsc_measures_copy_labeled(ddsc_context *ctx, ddsc_measures **copy,
     return copy_labeled(ctx, copy, m, labels);
 }
 
-/* The spelling of version 0.2.0, for programs linked against it. */
+/* The spelling of version 0.2.0, for programs linked against that version. */
 ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
                                         const ddsc_measures *m, const int32_t *labels)
 {
@@ -306,8 +307,8 @@ ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,
     return copy_changed(ctx, copy, m, true, ids, NULL);
 }
 
-/* Resamples the weights of an item: n draws with replacement by weight. The new weight of a point
- * is the number of its draws. */
+/* Resamples the points of an item: n draws with replacement, with probabilities proportional to the
+ * weights. The new weight of a point is the number of its draws. */
 static void redraw_weights(double *weight, int64_t n, double *upto, rng *r)
 {
     double sum = 0;

@@ -1,4 +1,4 @@
-/* Generated data with known clusters. */
+/* Generates data with known clusters. */
 #include <math.h>
 
 #include "data/measures.h"
@@ -19,10 +19,11 @@ static void circle_point(double radius, double at, double *x)
     x[1] = radius * sin(6.283185307179586476925 * at);
 }
 
-/* Generates the points of a shape. Sizes grow by 2% per step, and a circle has the same mean
- * spread as the square of its step (1.15 half-sides). Items of similar size are therefore much
- * closer than the two shapes, and the smallest and largest items of a shape are much farther
- * apart. The noise only separates the means. */
+/* Generates the points of a shape. Each step adds 2% of the initial size. A circle has the same
+ * mean squared radius as the square of the same step, whose half-side is 1 / 1.15 of the circle's
+ * radius. Items of one shape and similar size are therefore much closer to each other than a square
+ * and a circle, but the smallest and largest items of a shape are much farther apart. The noise
+ * makes the means of the items differ. */
 static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x)
 {
     double size = 1 + 0.02 * (double)step;
@@ -37,7 +38,7 @@ static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x
     }
 }
 
-/* Allocates uniform clouds of equal size, with labels. */
+/* Allocates labeled clouds of equal size with uniform weights. */
 static ddsc_status parts_new(ddsc_context *ctx, measures_parts *p, int64_t n, int64_t n_points,
                              int64_t d)
 {
@@ -77,9 +78,9 @@ done:
     return status;
 }
 
-/* Computes the center of cluster g as separation * (the digits of g in a base that gives at
- * least k lattice points). Any two centers are therefore at least `separation` apart in any
- * dimension. */
+/* Computes the center of cluster g: `separation` times the digits of g, in a base that gives at
+ * least k lattice points. In any dimension, the distance between two centers is therefore at least
+ * `separation`. */
 static void group_center(double *center, int64_t g, int64_t k, int64_t d, double separation)
 {
     int64_t base = (int64_t)ceil(pow((double)k, 1.0 / (double)d) - 1e-9);

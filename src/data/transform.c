@@ -1,7 +1,7 @@
-/* Transforms fitted to a set. Their parameters are estimated on the mixture of its items, with
- * equal weight for each item, and stored so that new items can be transformed in the same way. The
- * order is: sampled points, arcsinh, logicle, log1p, batch, normalization, principal components,
- * alignment. */
+/* Fits transforms to a set and applies them. The parameters are estimated from the mixture of the
+ * items, with equal weight for each item, and are stored so that new items can be transformed in
+ * the same way. The order is: sampling of points, arcsinh, logicle, log1p, batch, normalization,
+ * principal components, alignment. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -246,8 +246,9 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
     return DDSC_OK;
 }
 
-/* Rows first .. end-1 with total mass `whole`, whose quantiles 0, 1/(n-1), ..., 1 are computed.
- * A quantile is the smallest value whose cumulative mass is at least that fraction. */
+/* A range of rows, first .. end-1, with total mass `whole`. find_quantiles computes the quantiles
+ * 0, 1/(n-1), ..., 1 of a coordinate in this range. The quantile q is the smallest value whose
+ * cumulative mass is at least the fraction q. */
 typedef struct span {
     int64_t first, end;
     double whole, *key; /* work space: values and their order */
@@ -267,11 +268,12 @@ static void find_quantiles(const fitting *f, const span *s, int64_t k, int64_t n
         if (mass[s->order[r]] <= 0)
             continue;
         upto += mass[s->order[r]] / s->whole;
-        while (at < n && (double)at / (double)(n - 1) <= upto + 1e-12) /* rounding of the sum */
+        while (at < n &&
+               (double)at / (double)(n - 1) <= upto + 1e-12) /* tolerates rounding of the sum */
             out[at++] = s->key[s->order[r]];
     }
-    for (int64_t r = v; at < n && r-- > 0;) /* quantiles missed because of rounding are set to
-                                             * the largest value */
+    for (int64_t r = v;
+         at < n && r-- > 0;) /* quantiles missed because of rounding become the largest value */
         while (at < n && mass[s->order[r]] > 0)
             out[at++] = s->key[s->order[r]];
 }
@@ -342,7 +344,7 @@ static void point_components(double *direction, int64_t n, int64_t d)
     }
 }
 
-/* Multiplies rows by the square roots of their masses, in a unit in which their squares do not
+/* Multiplies rows by the square roots of their masses, and scales them so that their squares do not
  * overflow. */
 static void weigh_by_mass(double *rows, const double *mass, int64_t n, int64_t d)
 {

@@ -1,6 +1,6 @@
-/* Checks the scales of the coordinates. The constants were chosen on 36 tables: the rule fires on
- * tables with different units, on raw cytometry and on raw counts, and not on pixels, word vectors,
- * principal components of scaled data, transformed cytometry and points in space. */
+/* Checks whether the scales of the coordinates are comparable. The constants were chosen using 36
+ * tables: the rule fires for different units, raw cytometry and raw counts, but not for pixels,
+ * word vectors, principal components of scaled data, transformed cytometry or points in space. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -8,20 +8,22 @@
 
 SIZED_INIT(units_struct, ddsc_units, jump, NULL);
 
-/* A coordinate is small if its spread is below SMALL of the largest. */
+/* A coordinate is small if its spread is less than SMALL times the largest spread. The rule fires
+ * if at least SMALL_SHARE of the coordinates are small. */
 static const double SMALL = 1.0 / 20, SMALL_SHARE = 0.2;
-/* A jump of this many decades indicates different units. */
+/* A jump of this many decades between successive spreads indicates different units. */
 static const double JUMP = 0.5;
-/* The extreme points of a coordinate, and the share of its squared spread from which they dominate.
- * The share is 0.08 for a normal distribution, and 0.24 for an exponential one. */
+/* Fraction of the mass that counts as extreme in a coordinate, and share of the squared spread from
+ * which the extreme points dominate. The share of the extreme points is 0.08 for a normal
+ * distribution and 0.24 for an exponential distribution. */
 static const double EXTREME = 0.01, HEAVY = 0.3;
-/* Support rows that are sorted to find extreme points. */
+/* Maximum number of support rows that are sorted to find extreme points. */
 enum { UNITS_SAMPLE = 100000 };
 
 typedef struct unit_check {
     ddsc_context *ctx;
     const measures *m;
-    double *mass;   /* v: mass of each support row, with the same mass for every item */
+    double *mass;   /* v: mass of each support row; every item has the same mass */
     double *spread; /* d */
     double *far;    /* v: distance of each row from the mean, in one coordinate */
     int32_t *order; /* v */
@@ -40,8 +42,8 @@ static double mean_of(const unit_check *u, int64_t coordinate)
     return mean;
 }
 
-/* Returns the share of the squared spread that the EXTREME share of the mass contributes. At most
- * UNITS_SAMPLE evenly spaced rows are used. */
+/* Returns the share of the squared spread that the extreme points contribute, computed from at most
+ * UNITS_SAMPLE evenly spaced rows. */
 static double extreme_share(unit_check *u, int64_t coordinate)
 {
     double mean = mean_of(u, coordinate), mass = 0, square = 0, part = 0;
@@ -97,7 +99,7 @@ static bool look_at_extremes(unit_check *u, ddsc_units *own, bool all)
     return heavy;
 }
 
-/* Computes the remaining outputs from the spreads. sorted (d) is overwritten. */
+/* Computes the remaining outputs from the spreads. `sorted` is work space for d values. */
 static void judge_scales(unit_check *u, ddsc_units *own, double *sorted)
 {
     int64_t d = u->m->d;

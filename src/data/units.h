@@ -1,4 +1,4 @@
-/* Scales of the coordinates of a set. */
+/* Checks the scales of the coordinates of a set. */
 #ifndef DDSC_DATA_UNITS_H
 #define DDSC_DATA_UNITS_H
 

@@ -1,6 +1,6 @@
-/* Reads documents from a table (tab-separated, where quotes are data, or with another separator and
- * RFC 4180 quotes), from JSON lines, or from files. Columns are selected by name and rows are
- * filtered. Words are counted as the rows are read. */
+/* Reads documents from a table, from JSON lines, or from files. In a tab-separated table, quotes
+ * are data; with any other separator, quotes follow RFC 4180. Columns are selected by name and rows
+ * are filtered. Words are counted as the rows are read. */
 #include "text/text.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ typedef struct document_reader {
 
 /* ---- columns ---- */
 
-/* Finds the index of a column, or -1. A name shared by two columns is an error. */
+/* Finds the index of a column, or -1. Two columns with this name are an error. */
 static ddsc_status find_column(document_reader *r, const char *name, size_t n, int64_t *found)
 {
     char quoted[QUOTE_TEXT];
@@ -98,7 +98,7 @@ static ddsc_status need_columns(document_reader *r, column_list *list, const cha
     return DDSC_OK;
 }
 
-/* Selects `text`; if it does not exist, `abstract`, or `title` with `body`, or `body`. */
+/* Selects the first that exists of `text`, `abstract`, `title` with `body`, and `body`. */
 static ddsc_status default_text(document_reader *r, const char **names)
 {
     bool text, abstract, title, body;
@@ -123,7 +123,8 @@ static ddsc_status choose_text(document_reader *r)
     return DDSC_OK;
 }
 
-/* Returns the given column name. If it is NULL, returns the usual name if such a column exists. */
+/* Returns the requested column name or, if none is requested, the usual name if such a column
+ * exists. */
 static ddsc_status usual_name(document_reader *r, const char **name, const char *given,
                               const char *usual)
 {
@@ -157,7 +158,7 @@ static ddsc_status choose_where(document_reader *r)
     if (!r->set->where)
         return DDSC_OK;
     size_t n = strcspn(r->set->where, "=");
-    r->where_value = r->set->where + n + 1; /* the settings were checked to contain = */
+    r->where_value = r->set->where + n + 1; /* check_text_settings has checked that there is a = */
     return need_column(r, r->set->where, n, &r->where);
 }
 
@@ -169,7 +170,7 @@ static ddsc_status choose_columns(document_reader *r)
     return choose_where(r);
 }
 
-/* Defines the columns by the keys of the first line. The names are copied, because the line is
+/* Uses the keys of the first line as columns. The names are copied, because the line will be
  * overwritten. */
 static ddsc_status keep_keys(document_reader *r)
 {
@@ -230,7 +231,7 @@ static ddsc_status document_read_header(document_reader *r)
         return stream_fail(r->s, "is empty; expected a header and one document per row");
     line = text_skip_mark(line);
     char found = fields_delimiter(line);
-    if (strchr(line, found)) /* otherwise a single column, in which commas are data */
+    if (strchr(line, found)) /* otherwise, there is a single column, in which commas are data */
         r->delimiter = found;
     CHECK(document_split(r, line));
     return choose_columns(r);
@@ -276,7 +277,7 @@ static ddsc_status take_title(document_reader *r, int64_t i)
     const char *text = r->title >= 0 ? r->field.text[r->title] : "";
     if (!*text)
         text = r->field.text[r->text.at[0]];
-    int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* some will be removed */
+    int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* whitespace will be removed */
     CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 3 * most + 2));
     char *copy = r->tidy + 2 * most + 1; /* after the space for the result */
     memcpy(copy, text, (size_t)most);
@@ -358,7 +359,8 @@ static ddsc_status document_read_rows(document_reader *r)
         CHECK(document_next_line(r, &line, &n));
         if (!line)
             break;
-        if (n == 0 && r->n_columns != 1) /* an empty line of a single column is an empty document */
+        if (n == 0 &&
+            r->n_columns != 1) /* in a table with one column, an empty line is an empty document */
             continue;
         if (n == 0 && r->is_json)
             continue;
@@ -427,7 +429,7 @@ done:
 
 /* ---- files ---- */
 
-/* Sets up the columns that the files would have in a table. */
+/* Defines the columns id, text and label, as if each file were a row of a table. */
 static ddsc_status begin_files(document_reader *r, const file_list *files)
 {
     char id[] = "id", text[] = "text", label[] = "label"; /* names used to select columns */
@@ -462,7 +464,7 @@ ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_repo
             TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
                          "%s: the file name is not valid UTF-8; rename the file", QUOTE(path)));
         if (text_table_find(&d->ids, name, strlen(name)) >= 0)
-            strcpy(name, path); /* further files with the same name are identified by their path */
+            strcpy(name, path); /* the path identifies further files with the same name */
         r.field.text[0] = name;
         r.field.text[1] = text_skip_mark(text);
         r.field.text[2] = class;

@@ -1,14 +1,14 @@
 /* Fits word vectors to the documents.
  *
- * A word is characterized by its context (Khodak et al. 2018). Its context vector x is the sum,
- * over the documents that contain it and over their other words u, of ln(n / df_u) (v_u - mean),
- * scaled to length 1. The vector of a word in the vectors file is moved toward the word's context
- * vector. A word that is missing from the file is placed near it, plus a pseudo-random direction
- * that keeps two such words apart.
+ * A word is characterized by its context (Khodak et al. 2018). Its context vector is the sum, over
+ * the documents that contain the word and over their other words u, of ln(n / df_u) (v_u - mean),
+ * scaled to length 1. If the vectors file contains a word, its vector is moved toward the word's
+ * context vector. Otherwise, the vector of the word is its context vector plus a pseudo-random
+ * direction, which separates words with similar contexts.
  *
  * Vectors learned from the documents alone (learned_vectors.c) are appended to these vectors.
- * They are shorter for words that occur with few other words. docs/notes/words.md has the
- * formulas. */
+ * Learned vectors are shorter for words that occur with few other words. docs/notes/words.md has
+ * the formulas. */
 #include <math.h>
 #include <string.h>
 
@@ -16,23 +16,24 @@
 #include "text/text.h"
 
 static const double MOVE = 0.3; /* fraction of the way to the context vector */
-/* Weights of a word without a vector: its context, its pseudo-random direction, and a reduced
- * common mean. */
+/* For a word without a vector: weights of its context vector, of its pseudo-random direction, and
+ * of the mean of all vectors. */
 static const double COMPANY = 0.8, APART = 0.6, MEAN_SHARE = 0.8;
-static const double OWN_HALF = 100; /* co-occurrences at which length is 1/sqrt(2) of the limit */
-enum { COLUMNS = 16 };              /* columns that a thread sums at a time */
+static const double OWN_HALF =
+    100;               /* number of co-occurrences at which the length is 1/sqrt(2) of its limit */
+enum { COLUMNS = 16 }; /* number of columns that a thread sums at a time */
 
 typedef struct word_fit {
     ddsc_context *ctx;
     const corpus *c;
-    const word_vectors *v; /* from the file; dim 0 if there is none */
+    const word_vectors *v; /* vectors from the file; dim is 0 if there is no file */
     int64_t n, d;
     int32_t *word, *slot; /* word of each candidate; candidate of each word, or -1 */
     double *point;   /* n x d: vector from the file minus the mean, or 0; later the fitted vector */
     double *context; /* n x d */
     double *idf, *mean;
     double typical; /* median length of a vector minus the mean */
-    bool *placed;   /* has a general vector */
+    bool *placed;   /* true if the word has a vector from the file or its context */
     int64_t n_filled;
     own_vectors own;
 } word_fit;
@@ -95,7 +96,7 @@ done:
 
 /* ---- context ---- */
 
-/* Computes some columns of the context sums over all documents. */
+/* Computes columns [begin, end) of the context sums over all documents. */
 static ddsc_status fit_gather(void *arg, int64_t begin, int64_t end, int worker)
 {
     word_fit *j = arg;
@@ -132,8 +133,8 @@ static void fit_unit(double *x, int64_t d)
         x[k] /= length;
 }
 
-/* Draws a direction seeded with the letters of a word. The direction of a word is therefore the
- * same in every set. */
+/* Draws a direction using the hash of a word as the seed, so that the word has the same direction
+ * in every set. */
 static void fit_letters(const word_fit *j, double *x, int64_t word)
 {
     const char *text = text_table_get(&j->c->words, word);
@@ -143,8 +144,8 @@ static void fit_letters(const word_fit *j, double *x, int64_t word)
     fit_unit(x, j->d);
 }
 
-/* Computes the fitted vector of a word. If its context is unknown, the word keeps the vector
- * from the file, if it has one. */
+/* Computes the fitted vector of a word. Without a context, a vector from the file remains
+ * unchanged. */
 static void fit_place(word_fit *j, int64_t s)
 {
     int64_t d = j->d;
@@ -182,16 +183,16 @@ static ddsc_status fit_general(word_fit *j)
 
 /* ---- joining both kinds of vectors ---- */
 
-/* Returns the length of a learned vector. It is 1 if there are no other vectors. Otherwise it
- * decreases for words with few co-occurrences. */
+/* Returns the length of a learned vector: 1 if there is no vectors file; otherwise smaller for
+ * words with few co-occurrences. */
 static double own_length(const word_fit *j, int32_t s)
 {
     double met = j->own.company[s];
     return j->d == 0 ? 1 : j->typical * sqrt(met / (met + OWN_HALF));
 }
 
-/* Joins both kinds of vectors, rounded to float, so that the stored vectors are those that were
- * used. */
+/* Joins both kinds of vectors. All values are rounded to float, so that the stored vectors equal
+ * those used here. */
 static ddsc_status fit_join(word_fit *j, word_vectors *out)
 {
     const own_vectors *o = &j->own;

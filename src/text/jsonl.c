@@ -1,6 +1,6 @@
-/* Splits one line with a JSON object (RFC 8259) in place into keys and values as text. Strings are
- * decoded. Numbers, true and false are copied verbatim, null becomes "", and nested values are
- * skipped. */
+/* Splits a line that contains a JSON object (RFC 8259) in place into keys and values, as text.
+ * Strings are decoded. Numbers, true and false remain as they are, and null and nested values
+ * become "". */
 #include "text/text.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ static char *put_utf8(char *to, int32_t c)
 }
 
 /* Decodes \uXXXX; a surrogate pair is one character above U+FFFF. An unpaired surrogate and U+0000
- * become U+FFFD. The text is never longer than its escape. */
+ * become U+FFFD. The decoded text is never longer than the escape sequence. */
 static bool take_unicode(json_line *j, char **to)
 {
     int32_t c = hex4(j->at + 1);
@@ -120,8 +120,8 @@ static ddsc_status skip_nested(json_line *j)
     return DDSC_OK;
 }
 
-/* Advances past a value. *end is the end of its text, or NULL. The caller terminates the text there
- * after it has checked the next character. */
+/* Reads a value. If *end is not NULL, the caller must terminate the text there, after it has
+ * checked the next character. */
 static ddsc_status take_json_value(json_line *j, char **text, char **end)
 {
     *end = NULL;

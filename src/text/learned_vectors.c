@@ -20,10 +20,10 @@ typedef struct own_job {
     const corpus *c;
     own_vectors *out;
     int64_t *at;       /* per word: start of its documents */
-    int32_t *document; /* of each word, ascending */
+    int32_t *document; /* documents of each word, ascending */
     double total;
-    int32_t **count; /* per worker: number of documents shared with each word */
-    int64_t *offset; /* number of entries of each row, then its start */
+    int32_t **count; /* per worker: number of documents that a word shares with each other word */
+    int64_t *offset; /* number of entries in each row; later the start of each row */
     sparse m;
 } own_job;
 
@@ -57,7 +57,7 @@ done:
     return status;
 }
 
-/* Computes the documents of each word, and c_u: the number of other words in them. */
+/* Computes the documents of each word u, and c_u, the number of other words in these documents. */
 static ddsc_status own_index(own_job *j)
 {
     const corpus *c = j->c;

@@ -1,6 +1,6 @@
 /* Converts plurals to singulars with the morphology rules of WordNet (Miller et al., morph(7WN)).
- * The list of exceptions is searched first. Then endings are removed in a fixed order, and the
- * first result that is a noun is used. */
+ * The list of exceptions is searched first. Then endings are replaced in a fixed order until the
+ * result is a noun. */
 #include "text/text.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static size_t field_length(const char *text)
     return strcspn(text, " \t");
 }
 
-/* Adds a noun from a line "lemma pos ...". Lines that start with a blank are the license. */
+/* Adds a noun from a line "lemma pos ...". Lines that start with a space contain the license. */
 static ddsc_status take_noun(ddsc_context *ctx, lemma_table *l, const char *line)
 {
     int64_t number;
@@ -97,8 +97,8 @@ static bool lemmas_ends_in(const char *word, size_t n, const char *ending)
     return n > k && memcmp(word + n - k, ending, k) == 0;
 }
 
-/* Removes an ending and returns the index of the resulting noun, or -1. Short words and words
- * ending in -ss are not changed. */
+/* Replaces the ending of a word and returns the index of the resulting noun, or -1. Words of one or
+ * two letters and words ending in -ss remain unchanged. */
 static int64_t detach(const lemma_table *l, const char *word, size_t n)
 {
     static const char *const rule[][2] = {{"s", ""},      {"ses", "s"},   {"xes", "x"},

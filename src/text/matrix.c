@@ -1,5 +1,5 @@
 /* Reads word vectors from an npy matrix with one row per word. The words are in a separate file,
- * one per line. Its name is that of the matrix with the extension .vocab or .txt. */
+ * one per line. The name of this file is that of the matrix with the extension .vocab or .txt. */
 #include "text/text.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { NAME_ROOM = 4096 };
 
-/* Finds the file of words of a matrix. */
+/* Finds the file with the words of a matrix. */
 static bool find_vocabulary(char out[NAME_ROOM], const char *path)
 {
     static const char *const endings[] = {".vocab", ".txt", ".vocab.gz", ".txt.gz"};
@@ -57,8 +57,8 @@ static ddsc_status matrix_take_word(ddsc_context *ctx, word_vectors *v, const te
     }
     for (int64_t k = 0; k < v->dim; k++)
         if (!isfinite(x[k]))
-            return stream_fail(s, "row %lld (word \"%s\") is not finite", (long long)v->n_lines,
-                               QUOTE(word));
+            return stream_fail(s, "row %lld (word \"%s\") contains a value that is not finite",
+                               (long long)v->n_lines, QUOTE(word));
     CHECK(MEM_RESERVE(ctx, v->point, &v->room, (v->n + 1) * v->dim));
     memcpy(v->point + v->n * v->dim, x, (size_t)v->dim * sizeof *x);
     v->row[number] = (int32_t)v->n++;

@@ -1,13 +1,12 @@
 /* Finds two-word phrases such as "prime minister" for the explanation of clusters.
  *
- * Documents in which two words are adjacent are counted while the documents are read. Memory is
- * bounded by lossy counting (Manku & Motwani 2002): if there are MOST_PAIRS pairs, the rarest ones
- * are removed. A pair is a phrase if
- * - its normalized pointwise mutual information log(p(ab) / (p(a) p(b))) / -log p(ab) (Bouma 2009)
- *   is at least LEAST_NPMI, where p is the share of documents, and
- * - the two words are adjacent in at least half of the documents that contain both. A document that
- *   contains both words therefore counts as one that contains the phrase, so that the phrases need
- *   not be stored with the documents. */
+ * For each pair of words, the documents in which they are adjacent are counted while the documents
+ * are read. Lossy counting (Manku & Motwani 2002) limits the memory: when there are MOST_PAIRS
+ * pairs, the rarest ones are removed. A pair is a phrase if - its normalized pointwise mutual
+ * information log(p(ab) / (p(a) p(b))) / -log p(ab) (Bouma 2009) is at least LEAST_NPMI, where p is
+ * the fraction of documents, and - the two words are adjacent in at least half of the documents
+ * that contain both. Every document that contains both words can then be treated as containing the
+ * phrase, so phrases need not be stored with the documents. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,9 @@ enum {
     MOST_PHRASES = 2000  /* limits the size of the file */
 };
 
-/* Function words such as "of the" and "more than" have at most .2, the pairs of "last week" or "told
- * reporters" at most .35, and names and terms .4 to 1 (BBC, AgNews). */
+/* On BBC and AgNews, the value is at most 0.2 for pairs of function words ("of the", "more than"),
+ * at most 0.35 for pairs such as "last week" or "told reporters", and 0.4 to 1 for names and
+ * terms. */
 static const double LEAST_NPMI = 0.4;
 
 /* ---- counting ---- */
@@ -31,7 +31,7 @@ static uint64_t pair_key(int32_t a, int32_t b)
     return ((uint64_t)(uint32_t)a + 1) << 32 | (uint32_t)b;
 }
 
-/* Returns the slot of a pair, or the free slot for it. */
+/* Returns the slot of a pair, or the free slot where it would be inserted. */
 static word_pair *pair_slot(const word_pairs *p, uint64_t key)
 {
     uint64_t mask = (uint64_t)p->n_slots - 1;
@@ -95,7 +95,7 @@ typedef struct phrase {
 typedef struct phrase_search {
     const corpus *c;
     phrase *list;     /* sorted by the first word, then by the second */
-    int64_t *first;   /* words + 1: phrases that begin with each word */
+    int64_t *first;   /* words + 1: start of the phrases that begin with each word */
     int64_t *present; /* per word: last document that contains it, plus 1 */
     int64_t n;
 } phrase_search;
@@ -119,7 +119,7 @@ static double association(const corpus *c, const phrase *p)
     return joint < 1 ? log(joint / apart) / -log(joint) : 0;
 }
 
-/* Lists the pairs of different words with vectors that are associated strongly enough. */
+/* Lists the pairs of different words that both have vectors and are strongly associated. */
 static ddsc_status list_candidates(ddsc_context *ctx, phrase_search *s, const word_vectors *v)
 {
     const word_pairs *pairs = &s->c->pairs;

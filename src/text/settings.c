@@ -1,4 +1,4 @@
-/* Defaults and validation of the settings. */
+/* Defines the default text settings, and validates settings. */
 #include "text/text.h"
 
 #include <string.h>

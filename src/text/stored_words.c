@@ -1,4 +1,5 @@
-/* Stores the vocabulary with a set, and encodes documents with the vocabulary of another set. */
+/* Stores the vocabulary of a set, and encodes documents with the stored vocabulary of another
+ * set. */
 #include <string.h>
 
 #include "io/format/archive.h"
@@ -48,8 +49,8 @@ ddsc_status words_keep(ddsc_context *ctx, measures_words *out, const corpus *c,
     return phrases_find(ctx, &out->phrases, c, v);
 }
 
-/* Chooses the words to be counted. code receives the number of each of them, or -1, in the order in
- * which they first occur. */
+/* Chooses the words to be counted, and numbers them in order of first occurrence. code[w] receives
+ * the number of word w, or -1. */
 static ddsc_status choose_counted(ddsc_context *ctx, measures_texts *words, int32_t *code,
                                   const corpus *c, int64_t df_least)
 {
@@ -60,7 +61,7 @@ static ddsc_status choose_counted(ddsc_context *ctx, measures_texts *words, int3
     TRY(MEM_ZERO(ctx, df, c->words.n));
     TRY(MEM_NEW(ctx, text, c->words.n));
     for (int64_t e = 0; e < c->n_entries; e++)
-        df[c->word[e]]++; /* c->df may be that of a given vocabulary */
+        df[c->word[e]]++; /* c->df may come from a stored vocabulary */
     for (int64_t w = 0; w < c->words.n; w++) {
         code[w] = -1;
         if (df[w] < df_least || !words_fits(c, w))
@@ -114,9 +115,9 @@ ddsc_status words_read_given(ddsc_context *ctx, measures_words *out, io_stream *
 {
     CHECK(npz_read_words(ctx, out, s));
     if (out->n == 0)
-        return stream_fail(s, "contains no words; `ddsc text` stores them in its npz unless "
-                              "--words general is given, and `ddsc cluster -o DIR` in "
-                              "DIR/model.npz");
+        return stream_fail(s, "contains no words; they are stored in the npz file of `ddsc text` "
+                              "(except with --words general) and in DIR/model.npz of "
+                              "`ddsc cluster -o DIR`");
     if ((set->lemmas_path != NULL) != (out->lemmas == 1))
         return stream_fail(s,
                            "was created %s lemmas; further documents require the same (--lemmas)",

@@ -18,8 +18,7 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
         n_stdin += strcmp(paths[i], "-") == 0;
     }
     if (!vectors_path && set->words == DDSC_WORDS_GENERAL)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "words = general needs a file of vectors, and none is given");
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "words = general requires a file of vectors");
     if (vectors_path && set->words == DDSC_WORDS_OWN)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "words = own learns the vectors from the documents and cannot be combined "
@@ -33,17 +32,18 @@ static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const ch
 
 typedef struct text_job {
     ddsc_context *ctx;
-    ddsc_text_settings own; /* the caller's, or those of a stored vocabulary */
+    ddsc_text_settings own; /* settings of the caller or of a stored vocabulary */
     const ddsc_text_settings *set;
     ddsc_text_report *report;
     int64_t n_paths;
     const char *const *paths;
-    const char *documents_path, *vectors_path; /* the first documents file, for messages */
+    const char *documents_path,
+        *vectors_path; /* documents_path: the first documents file, for messages */
     text_table stop;
     lemma_table lemmas;
     documents docs;
     word_vectors vectors;
-    io_stream *vectors_stream; /* or NULL: no file */
+    io_stream *vectors_stream; /* NULL if there is no file */
     bool matrix;               /* the file is an npy matrix */
     bool given;                /* the file contains words fitted to another set */
     measures_parts parts;
@@ -157,8 +157,8 @@ static void count_coverage(text_job *j)
     count_tokens(j, &r->n_words_covered, &r->n_tokens_covered);
 }
 
-/* Lists the most frequent words that have no vector, as "word (count), ...". Equally frequent
- * words are in the order of their first occurrence. */
+/* Lists the most frequent words without a vector, as "word (count), ...". Equally frequent words
+ * are in order of first occurrence. */
 static ddsc_status name_missing(text_job *j)
 {
     ddsc_status status = DDSC_OK;
@@ -272,7 +272,8 @@ static ddsc_status build(text_job *j, measures **out)
 {
     int64_t n_documents = j->given ? j->parts.words.n_documents : j->docs.words.n;
     CHECK(name_points(j));
-    /* Further documents are compared with words that may be rare among them. */
+    /* New documents are compared with earlier documents, so words that occur in only one new
+     * document also count. */
     CHECK(words_count(j->ctx, &j->parts.counts, &j->docs.words, j->given ? 1 : WORDS_DF_LEAST));
     CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, n_documents, j->set));
     find_empty(j);
@@ -307,7 +308,7 @@ ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *rep
     TRY(text_check_paths(ctx, n_paths, paths, vectors_path, set));
     j.documents_path = paths[0];
     if (set->words == DDSC_WORDS_GENERAL && set->weighting == DDSC_WEIGHTING_AUTO)
-        j.own.weighting = DDSC_WEIGHTING_TFIDF; /* the automatic weights are learned with vectors */
+        j.own.weighting = DDSC_WEIGHTING_TFIDF; /* automatic weights require learned vectors */
     TRY(open_vectors(&j));
     TRY(read_documents(&j));
     TRY(read_vectors(&j));

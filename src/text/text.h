@@ -1,13 +1,13 @@
-/* Converts documents to distributions. A document consists of the words that have a vector,
- * weighted by their frequency in the document and their rarity in the set. Documents are
- * tokenized as they are read, and only the vectors of words that occur are stored. The memory is
- * O(distinct words x dim + entries). As in io, input is treated as untrusted. */
+/* Converts documents to distributions. The points of a document are the words that have a vector,
+ * weighted by frequency in the document and by rarity in the set. Documents are tokenized as they
+ * are read, and only vectors of words that occur in documents are stored. Memory use is O(distinct
+ * words x dim + entries). As in io, input is treated as untrusted. */
 #ifndef DDSC_TEXT_TEXT_H
 #define DDSC_TEXT_TEXT_H
 
 #include "io/format/format.h"
 
-/* Applies the given settings to the defaults and checks them. NULL selects the defaults. */
+/* Combines the caller's settings with the defaults and checks them. NULL selects the defaults. */
 ddsc_status corpus_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
                                  const ddsc_text_settings *given);
 /* Reads documents without merging points. *report must be all zero. */
@@ -21,7 +21,7 @@ typedef bool (*token_break_fn)(uint32_t code_point);
 
 /* Reads the next character. An invalid byte is read as Latin-1. */
 uint32_t token_decode(const unsigned char **at);
-/* Writes a character as UTF-8 and returns the end of it. */
+/* Writes a character as UTF-8 and returns the address after it. */
 char *token_encode(char *out, uint32_t c);
 uint32_t token_lower(uint32_t c);
 /* Returns true for everything except letters. */
@@ -30,7 +30,7 @@ bool token_break_nonletter(uint32_t c);
 typedef struct token_reader {
     token_break_fn breaks; /* NULL: the rule of word_rule.c */
     int64_t shortest;      /* minimum number of characters of a token */
-    char *folded;          /* the text in lower case, with breaks replaced with blanks */
+    char *folded;          /* the text in lower case, with spaces in place of breaks */
     int64_t room;
     char *at;
     uint32_t *code; /* characters of the text, if breaks is NULL */
@@ -40,13 +40,13 @@ typedef struct token_reader {
 token_reader token_reader_make(ddsc_tokens rule);
 /* Starts reading tokens of a text. Bytes that are not UTF-8 are read as Latin-1. */
 ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text);
-/* The same if breaks is NULL. */
+/* Called by token_reader_begin if `breaks` is NULL. */
 ddsc_status token_reader_split_words(ddsc_context *ctx, token_reader *t, const char *text);
-/* Returns the next token, or NULL at the end. It is not NUL-terminated, and it is valid until the
- * next call of token_reader_begin. */
+/* Returns the next token, or NULL at the end. The token is not NUL-terminated, and is valid until
+ * the next call of token_reader_begin. */
 const char *token_reader_next(token_reader *t, size_t *n);
 void token_reader_free(ddsc_context *ctx, token_reader *t);
-/* Reads words separated by white space, folds them and adds them to a table. */
+/* Reads words separated by whitespace, converts them to lower case, and adds them to a table. */
 ddsc_status tokens_read_list(ddsc_context *ctx, text_table *words, io_stream *s);
 
 /* ---- noun lemmas from WordNet files ---- */
@@ -60,7 +60,7 @@ typedef struct lemma_table {
 
 /* Reads noun.exc and index.noun from a folder. */
 ddsc_status lemmas_read(ddsc_context *ctx, lemma_table *l, const char *folder, int64_t max_bytes);
-/* Returns the noun that a word is a form of, or the word itself. */
+/* Returns the base form of a noun, or the word itself if it is not a known form. */
 const char *lemmas_find(const lemma_table *l, const char *word, size_t n, size_t *n_out);
 void lemmas_free(ddsc_context *ctx, lemma_table *l);
 
@@ -68,9 +68,9 @@ void lemmas_free(ddsc_context *ctx, lemma_table *l);
 
 /* A word and the word that follows it. */
 typedef struct word_pair {
-    uint64_t key;    /* both numbers; 0: free slot */
-    int32_t n;       /* documents in which they are adjacent */
-    uint32_t latest; /* newest of these documents + 1 */
+    uint64_t key;    /* numbers of both words; 0: free slot */
+    int32_t n;       /* number of documents in which the two words are adjacent */
+    uint32_t latest; /* index of the last of these documents, plus 1 */
 } word_pair;
 
 typedef struct word_pairs {
@@ -81,17 +81,17 @@ typedef struct word_pairs {
 typedef struct corpus {
     text_table words;
     int64_t *df;     /* per word: number of documents that contain it */
-    int64_t *latest; /* per word: index of its newest entry + 1 */
+    int64_t *latest; /* per word: index of its last entry, plus 1 */
     int64_t *offset; /* n + 1: entries of a document */
     int32_t *word;   /* of each entry */
     int32_t *count;  /* of each entry */
     int64_t n, n_entries, n_tokens;
     int64_t df_room, latest_room, offset_room, word_room, count_room;
     word_pairs pairs;
-    int64_t before; /* the previous word of the document, or -1 */
+    int64_t before; /* the previous word in the document, or -1 */
 } corpus;
 
-/* Starts a new document, to which the following words belong. */
+/* Starts a new document, to which corpus_add adds words. */
 ddsc_status corpus_begin(ddsc_context *ctx, corpus *c);
 ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n);
 /* Separates the previous word from the next one, for example where a stop word was removed. */
@@ -110,8 +110,8 @@ void phrases_free_pairs(ddsc_context *ctx, word_pairs *p);
 typedef struct word_vectors {
     int64_t dim, n;
     double *point; /* n x dim */
-    double *mass;  /* n: weight of one occurrence of each word, or NULL: idf */
-    int32_t *row;  /* per word of the given table: its row, or -1 */
+    double *mass;  /* n: weight of one occurrence of each word; NULL: the idf */
+    int32_t *row;  /* per word of the documents: its row, or -1 */
     int64_t room, mass_room;
     int64_t n_lines, n_duplicates;
 } word_vectors;
@@ -135,22 +135,22 @@ bool words_fits(const corpus *c, int64_t word);
 
 /* Vectors learned from the documents alone. */
 typedef struct own_vectors {
-    int64_t n, dim;  /* dim 0: no word occurs with another one */
+    int64_t n, dim;  /* dim is 0 if no two words occur in the same document */
     int32_t *slot;   /* per word: its row, or -1 */
     double *point;   /* n x dim: length 1 or 0 */
-    double *company; /* n: co-occurring words in its documents, with repetitions */
-    double *common;  /* n: share of the word's co-occurrences that the vectors represent, 0 .. 1 */
+    double *company; /* n: sum over the word's documents of the number of other words */
+    double *common;  /* n: share of the word's PPMI row that the vectors represent, 0 .. 1 */
     int64_t n_placed;
 } own_vectors;
 
 ddsc_status words_own(ddsc_context *ctx, own_vectors *out, const corpus *c);
 void words_free_own(ddsc_context *ctx, own_vectors *o);
-/* Replaces the vectors of the file (dim 0: no file) with vectors fitted to the documents. With
- * automatic weighting, also computes the masses. */
+/* Replaces the vectors of the file with vectors fitted to the documents. v->dim is 0 if there is no
+ * file. With automatic weighting, also computes the masses. */
 ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report, const corpus *c,
                       const ddsc_text_settings *set);
 
-/* Lists the phrases among the words with a vector, most frequent first. */
+/* Lists the phrases whose words both have vectors, most frequent first. */
 ddsc_status phrases_find(ddsc_context *ctx, measures_texts *out, const corpus *c,
                          const word_vectors *v);
 
@@ -164,21 +164,23 @@ ddsc_status words_count(ddsc_context *ctx, measures_counts *out, const corpus *c
  * to *set. */
 ddsc_status words_read_given(ddsc_context *ctx, measures_words *out, io_stream *s,
                              ddsc_text_settings *set);
-/* Copies vectors and document counts from a stored vocabulary for the words of these documents. */
+/* For each word of the documents, copies its vector and document count from a stored vocabulary. */
 ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
                              const measures_words *given);
 
 /* ---- weighting ---- */
 
 /* Returns the inverse document frequency (Sparck Jones 1972). Plain: log2(N / df), which is zero
- * for a word in every document. Smooth: ln((1 + N) / (1 + df)) + 1, which is never zero. */
+ * for a word that occurs in every document. Smooth: ln((1 + N) / (1 + df)) + 1, which is never
+ * zero. */
 double weights_idf(ddsc_idf rule, int64_t n_documents, int64_t df);
 /* Computes the masses of automatic weighting (word_masses.c) for the rows of *v. */
 ddsc_status words_weigh(ddsc_context *ctx, word_vectors *v, const own_vectors *own, const corpus *c,
                         const ddsc_text_settings *set);
 
-/* Creates the entries and points of the documents. Words without a vector are omitted. Document
- * counts refer to n_documents. Moves arrays out of the corpus and the vectors. */
+/* Creates the entries and points of the documents. Words without a vector are omitted. The document
+ * counts of the words refer to n_documents documents. Moves arrays out of the corpus and the
+ * vectors. */
 ddsc_status weights_make(ddsc_context *ctx, measures_parts *parts, corpus *c, word_vectors *v,
                          int64_t n_documents, const ddsc_text_settings *set);
 
@@ -194,13 +196,13 @@ typedef struct documents {
     text_table ids; /* empty without id columns */
     label_list labels;
     text_rows titles; /* per document: its title, or the start of its text */
-    int64_t *line;    /* of each document */
+    int64_t *line;    /* line number of each document */
     int64_t line_room;
     int64_t n_rows; /* before filtering with `where` */
     bool has_ids, has_labels;
 } documents;
 
-/* Lists the given files, and the .txt files of given folders. */
+/* Lists the files that the paths stand for; a folder stands for its .txt files. */
 ddsc_status documents_list(ddsc_context *ctx, file_list *list, int64_t n_paths,
                            const char *const *paths);
 /* Reads a whole file into *text, which grows as needed. */

@@ -1,7 +1,6 @@
-/* Splits text into words. The text is first folded into a buffer: it is converted to lower case,
- * and every break becomes a blank. It is then split at blanks. The default rule is in word_rule.c.
- * The locale is not used, so the
- * same bytes produce the same words everywhere. */
+/* Splits text into words. The text is first copied to a buffer in lower case, with a space in place
+ * of every break, and then split at spaces. The default rule is in word_rule.c. The locale is not
+ * used, so the same bytes produce the same words everywhere. */
 #include "text/text.h"
 
 #include <string.h>
@@ -21,7 +20,7 @@ static bool in_ranges(uint32_t c, const char_range *range, size_t n)
 }
 #define IN_RANGES(c, list) in_ranges(c, list, sizeof(list) / sizeof *(list))
 
-/* Returns true for Unicode white space. */
+/* Returns true for Unicode whitespace. */
 static bool token_break_blank(uint32_t c)
 {
     static const char_range blanks[] = {{0x85, 0x85},     {0xa0, 0xa0},     {0x1680, 0x1680},
@@ -32,7 +31,7 @@ static bool token_break_blank(uint32_t c)
     return IN_RANGES(c, blanks);
 }
 
-/* Returns true for white space and !"#$%&()*+,-./:;<=>?@[\]^_`{|}~ (not the apostrophe). */
+/* Returns true for whitespace and ASCII punctuation except the apostrophe. */
 static bool token_break_punctuation(uint32_t c)
 {
     if (c > 0x20 && c < 0x7f)
@@ -40,8 +39,8 @@ static bool token_break_punctuation(uint32_t c)
     return token_break_blank(c);
 }
 
-/* The result is exact for Latin, Greek and Cyrillic. In other scripts, all characters are
- * treated as letters except the blocks of marks and symbols. */
+/* The result is exact for Latin, Greek and Cyrillic. In other scripts, only the characters in
+ * blocks of marks and symbols are not treated as letters. */
 bool token_break_nonletter(uint32_t c)
 {
     static const char_range others[] = {
@@ -57,8 +56,8 @@ bool token_break_nonletter(uint32_t c)
     return IN_RANGES(c, others);
 }
 
-/* Ranges of capital letters in Latin, Greek, Cyrillic and Armenian. Adding `shift` converts
- * every `step`-th character of a range to lower case. */
+/* Converts capital letters in Latin, Greek, Cyrillic and Armenian to lower case. Every `step`-th
+ * character of a range is a capital, and adding `shift` converts it. */
 uint32_t token_lower(uint32_t c)
 {
     static const struct {
@@ -126,8 +125,8 @@ ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *t
 {
     if (!t->breaks)
         return token_reader_split_words(ctx, t, text);
-    /* A Latin-1 byte may become two bytes. A lower-case letter never needs more bytes than its
-     * capital. */
+    /* A Latin-1 byte may become two bytes. A lower-case letter never needs more bytes than the
+     * capital letter. */
     int64_t need = 2 * (int64_t)strlen(text) + 1;
     CHECK(MEM_RESERVE(ctx, t->folded, &t->room, need));
     char *out = t->folded;

@@ -1,8 +1,8 @@
 /* Reads word vectors as text, with one line `word v1 ... vd` per word, as in GloVe. word2vec and
- * fastText start with a line `count dim`. After such a line, the binary format of word2vec is
- * also accepted: a word, a blank, and the numbers as little-endian float32. Every text line is
- * checked for its number of fields and for invalid characters. Only the vectors of requested
- * words are parsed and stored. */
+ * fastText start with a line `count dim`. After such a line, the binary format of word2vec is also
+ * accepted: a word, a space, and the numbers as little-endian float32. In every text line, the
+ * number of fields is checked, and the numbers must not contain invalid characters. Only the
+ * vectors of requested words are parsed and stored. */
 #include "text/text.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@ typedef struct vector_reader {
     io_stream *s;
     const text_table *words;
     word_vectors *out;
-    int64_t promised; /* number of lines in the header, or -1 without a header */
-    int64_t dim_line; /* line that determines the number of fields */
+    int64_t promised; /* number of words declared by the header, or -1 without a header */
+    int64_t dim_line; /* line number of the line that determines the number of fields */
 } vector_reader;
 
 static bool is_blank(char c)
@@ -38,7 +38,7 @@ static int64_t count_fields(char *line)
 
 /* ---- the first line ---- */
 
-/* Parses a header line, which consists of two whole numbers. */
+/* Parses a header line, which consists of two integers. */
 static bool vector_parse_header(char *line, int64_t *count, int64_t *dim)
 {
     char copy[64];
@@ -66,7 +66,7 @@ static ddsc_status vector_take_first(vector_reader *r, char *line, bool *is_head
         return DDSC_OK;
     return stream_fail(r->s,
                        "line %lld: \"%s\" is not a word vector; expected a word and its "
-                       "numbers, separated by blanks",
+                       "numbers, separated by spaces",
                        (long long)r->dim_line, QUOTE(line));
 }
 
@@ -89,7 +89,7 @@ static ddsc_status fail_number(vector_reader *r, const char *word, size_t n_word
                             number_parse(copy, &value) ? "finite " : "");
 }
 
-/* Returns the start of the last `dim` fields, or NULL if there are fewer. */
+/* Returns the start of the last `dim` fields, or NULL if there are fewer fields. */
 static char *last_fields(char *line, char *end, int64_t dim)
 {
     for (int64_t k = 0;; k++) {
@@ -114,8 +114,8 @@ static bool parse_field(char *field, char *end, double *value)
     return good;
 }
 
-/* Splits a line. The word is everything before the last `dim` numbers. Some published files have
- * words with blanks, which no token matches. A surplus number, however, is an error. */
+/* Splits a line. The word is everything before the last `dim` numbers. Some published files contain
+ * words with spaces, which match no token. However, an extra number is an error. */
 static ddsc_status split_line(vector_reader *r, char *line, size_t *n_word, char **numbers)
 {
     char *end = line + strlen(line);
@@ -185,7 +185,7 @@ static ddsc_status check_content(io_stream *s, bool *binary)
     CHECK(io_peek_content(s, head, &n));
     *binary = false;
     for (size_t k = 0; k < n;
-         k++) /* binary numbers soon contain a byte that does not occur in text */
+         k++) /* binary numbers almost always contain bytes that do not occur in text */
         *binary = *binary || (head[k] < 0x20 && !strchr("\t\n\v\f\r", head[k])) || head[k] == 0;
     return n ? DDSC_OK : stream_fail(s, "is empty");
 }
@@ -197,8 +197,8 @@ static ddsc_status vector_check_count(const vector_reader *r)
         return stream_fail(r->s, "contains no word vectors");
     if (r->promised >= 0 && r->promised != v->n_lines)
         return stream_fail(r->s,
-                           "line %lld declares %lld words, but %lld follow; the file is "
-                           "damaged, or it was truncated and this line must be removed",
+                           "line %lld declares %lld words, but %lld follow; if the file was "
+                           "shortened on purpose, remove this line",
                            (long long)r->dim_line, (long long)r->promised, (long long)v->n_lines);
     return DDSC_OK;
 }
@@ -249,7 +249,8 @@ static ddsc_status binary_header(vector_reader *r)
     return stream_check_declared(r->s, bytes, "word vectors");
 }
 
-/* Reads a word up to the blank. Skips the line end that some programs write after a vector. */
+/* Reads a word up to the next space. Skips the line ending that some programs write after a
+ * vector. */
 static ddsc_status binary_word(vector_reader *r, char *word, size_t *n)
 {
     for (*n = 0;;) {
@@ -301,8 +302,8 @@ static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
     return DDSC_OK;
 }
 
-/* Checks for the end of the file, because words would be missing if the declared count were too
- * small. */
+/* Checks that the file ends here. If the declared count were too small, words would silently be
+ * missing. */
 static ddsc_status binary_end(vector_reader *r)
 {
     char c;

@@ -45,7 +45,7 @@ ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n)
     CHECK(add_word(ctx, c, word, n, &number));
     if (c->latest[number] <= c->offset[c->n - 1]) /* not yet in this document */
         CHECK(weighting_add_entry(ctx, c, number));
-    c->count[c->latest[number] - 1]++; /* a line has less than 2^28 bytes, so this fits */
+    c->count[c->latest[number] - 1]++; /* a line has less than 2^28 bytes, so the count fits */
     c->n_tokens++;
     if (c->before >= 0)
         CHECK(phrases_count_pair(ctx, &c->pairs, (int32_t)c->before, (int32_t)number, c->n - 1));

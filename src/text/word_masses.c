@@ -1,21 +1,22 @@
-/* Masses of words: the weight of one occurrence of each word in a document.
+/* Computes the masses of words. The mass of a word is the weight of one of its occurrences in a
+ * document.
  *
- * The idf of a word ranks rare words highest, but in short documents the words that separate topics
- * are common ones. The mass of a word w that occurs in df of N documents is therefore
+ * The idf is highest for rare words, but in short documents common words separate the topics. The
+ * mass of a word w is therefore
  *
  *     common_w * coherence_w^(1/4) * idf_w^(1/2).
  *
  * common_w is the share of the word's row of the PPMI matrix that the learned vectors represent
- * (learned_vectors.c). Words whose companions are arbitrary have a small share.
+ * (learned_vectors.c). This share is small for words that occur with arbitrary other words.
  *
- * coherence_w is the mean cosine between the documents of the word, without the word itself, minus
- * the value expected by chance. Document i without w is x_wi, the sum of idf_u v_u over its other
- * words u, scaled to length 1. With n_w documents and S_w = sum_i x_wi,
+ * coherence_w is the mean cosine between the documents that contain the word, without the word
+ * itself, minus the value expected by chance. The vector x_wi of document i without w is the sum of
+ * idf_u v_u over its other words u, scaled to length 1. With n_w documents and S_w = sum_i x_wi,
  *
  *     coherence_w = (|S_w|^2 - n_w) / (n_w (n_w - 1)) - |sum_w S_w|^2 / (sum_w n_w)^2.
  *
- * It is multiplied by n_w / (n_w + 10), because it is uncertain for rare words. LEAST is a lower
- * limit, so that a word without coherence keeps a small mass and no document becomes empty.
+ * The coherence is multiplied by n_w / (n_w + 10), because it is uncertain for rare words. The
+ * lower limit LEAST gives a word without coherence a small mass, so that no document becomes empty.
  *
  * The cost is O(entries x dim). docs/notes/words.md has the formulas. */
 #include <math.h>
@@ -25,7 +26,7 @@
 
 static const double LEAST = 1e-3; /* lower limit of the coherence */
 static const double UNSURE = 10;  /* number of documents at which the coherence is halved */
-/* Vectors shorter than this are rounding errors of a sum minus its only summand. */
+/* A shorter vector is only the rounding error of a sum minus its single summand. */
 static const double TINY = 1e-9;
 
 typedef struct mass_job {
@@ -36,11 +37,11 @@ typedef struct mass_job {
     double *sum;         /* own->n x dim: S_w */
     int64_t *n;          /* own->n: n_w */
     double *document;    /* dim: sum of the current document */
-    double *rest;        /* dim: that sum without one word */
-    double least_common; /* mean share of the words in two documents, for words without a share */
+    double *rest;        /* dim: the sum without one word */
+    double least_common; /* mean share of words in two documents; used for words without a share */
 } mass_job;
 
-/* Adds the documents of each word without the word itself. */
+/* Adds the vectors x_wi of document i to the sums S_w of its words w. */
 static void mass_add_document(mass_job *j, int64_t i)
 {
     const corpus *c = j->c;

@@ -1,28 +1,30 @@
-/* The default rule for words. It keeps the punctuation that belongs to a word and removes the rest,
- * so that "C#", ".NET", "node.js" and "AT&T" are single words, but "(end)." is "end".
+/* The default rule for words. This rule keeps punctuation that belongs to a word and removes other
+ * punctuation, so that "C#", ".NET", "node.js" and "AT&T" are single words, but "(end)." becomes
+ * "end".
  *
- * Step 1 decodes the text. Characters that look the same get one code: typographic apostrophes,
+ * Step 1 decodes the text. Characters that look the same are unified: typographic apostrophes,
  * hyphens and full-width forms become ASCII, ligatures and HTML entities are replaced, and a letter
  * followed by a combining accent becomes the accented letter (NFC). Invisible characters are
  * removed. Letters are converted to lower case, and the flag UPPER marks former capitals.
  *
- * Step 2 splits the characters. A word is a run of letters and digits, and of punctuation to which
- * one of the rules of `joins` applies. Each pictograph is a word. Chinese, Japanese, Thai, Lao,
- * Burmese and Khmer are written without blanks. A run of these scripts becomes its overlapping
- * pairs of characters, as in the CJK analyzer of Lucene. Runs of katakana, which are usually one
- * loanword, and Korean are treated like other letters. */
+ * Step 2 splits the characters. A word is a run of letters and digits. It may also contain
+ * punctuation that satisfies one of the rules of `joins`. Each pictograph is a word. Chinese,
+ * Japanese, Thai, Lao, Burmese and Khmer are written without spaces. A run of characters in these
+ * scripts is split into overlapping pairs, as in the CJK analyzer of Lucene. Korean and katakana (a
+ * run of which is usually one loanword) are treated like other letters. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "text/text.h"
 
 enum { UPPER = 1 << 24, CODE = UPPER - 1, SOFT_HYPHEN = 0xad };
-/* Longest ending after a period ("js", "net") and longest number after a hyphen ("covid-19"). */
+/* Maximum lengths of an ending after a period ("js", "net") and of a number after a hyphen
+ * ("covid-19"). */
 enum { ENDING = 3, NUMBER = 3 };
 
 /* ---- step 1: characters ---- */
 
-/* Letters that form one character with the combining mark. */
+/* For each combining mark, its base letters and the accented letters. */
 static const struct {
     uint32_t mark;
     const char *base;
@@ -45,7 +47,7 @@ static const struct {
                {0x327, "cst", {0xe7, 0x15f, 0x163}},
                {0x328, "aeiu", {0x105, 0x119, 0x12f, 0x173}}};
 
-/* Returns the accented letter, or 0 if there is none. */
+/* Returns the letter with the combining mark as one character, or 0 if there is none. */
 static uint32_t compose(uint32_t base, uint32_t mark)
 {
     if (mark == 0x306 && base == 0x438) /* Cyrillic short i and yo */
@@ -105,8 +107,8 @@ static uint32_t entity(const unsigned char **at)
     return (uint32_t)code;
 }
 
-/* Writes the characters of the text to `code` and returns their number, which is at most that of
- * the bytes. */
+/* Writes the characters of the text to `code` and returns their number, which is at most the number
+ * of bytes. */
 static int64_t decode_text(uint32_t *code, const char *text)
 {
     static const char *const ligatures[] = {"ff", "fi", "fl", "ffi", "ffl"};
@@ -141,7 +143,7 @@ static bool code_between(uint32_t c, uint32_t first, uint32_t last)
     return c >= first && c <= last;
 }
 
-/* Scripts without blanks between words. */
+/* Returns true for scripts without spaces between words. */
 static bool is_unspaced(uint32_t c)
 {
     return code_between(c, 0x4e00, 0x9fff) || code_between(c, 0x3400, 0x4dbf) ||
@@ -167,7 +169,7 @@ static char_class char_class_of(uint32_t code)
     return c == 0x30fb || token_break_nonletter(c) ? BREAK : LETTER;
 }
 
-/* Characters of a text and the word being read: the segment before a mark of punctuation. */
+/* The characters of a text. */
 typedef struct char_text {
     const uint32_t *code;
     int64_t n;
@@ -210,9 +212,9 @@ static bool is_capitalized(const char_text *t, int64_t begin, int64_t end)
     return end - begin > 1 && t->code[begin] & UPPER && !(t->code[begin + 1] & UPPER);
 }
 
-/* A period joins the digits of a number, the letters of an abbreviation ("u.s.") and a name with a
- * short ending ("node.js", "asp.net", "bbc.co.uk"). A capitalized word after a period begins a
- * sentence. */
+/* Returns true if the period at k joins digits of a number, letters of an abbreviation ("u.s."), or
+ * a name and a short ending ("node.js", "asp.net", "bbc.co.uk"). A capitalized word after a period
+ * begins a sentence. */
 static bool period_joins(const char_text *t, int64_t begin, int64_t k, int64_t end)
 {
     if (class_at(t, k - 1) == DIGIT && class_at(t, k + 1) == DIGIT)
@@ -224,7 +226,8 @@ static bool period_joins(const char_text *t, int64_t begin, int64_t k, int64_t e
     return end - k - 1 <= ENDING && !is_capitalized(t, k + 1, end);
 }
 
-/* Returns true if the punctuation at k joins the runs [begin, k) and [k + 1, end) to one word. */
+/* Returns true if the punctuation at k joins the run [begin, k) and the following run into one
+ * word. */
 static bool joins(const char_text *t, int64_t begin, int64_t k)
 {
     int64_t end = run_end(t, k + 1), left = k - begin, right = end - k - 1;
@@ -266,7 +269,8 @@ static int64_t suffix_length(const char_text *t, int64_t begin, int64_t k)
     return k - begin > 1 && !is_alphanumeric(t, k + 1);
 }
 
-/* Returns true for the first period of ".net", which follows a blank or a bracket. */
+/* Returns true for the period of ".net", which must follow whitespace, a bracket, a slash or a
+ * quote. */
 static bool begins_with_period(const char_text *t, int64_t k)
 {
     static const char before[] = " \t\r\n([/'\"";
@@ -278,7 +282,7 @@ static bool begins_with_period(const char_text *t, int64_t k)
 /* ---- output ---- */
 
 typedef struct word_writer {
-    char *out;    /* words, each followed by a blank */
+    char *out;    /* words, each followed by a space */
     int64_t word; /* start of the current word */
     int64_t n;
 } word_writer;
@@ -300,7 +304,8 @@ static void end_word(word_writer *w)
     w->word = w->n;
 }
 
-/* An article before an apostrophe is a word of its own in French and Italian: l'eau, d'oro. */
+/* Returns true for an article before an apostrophe, which is a separate word in French and Italian:
+ * l'eau, d'oro. */
 static bool is_elided(const char_text *t, int64_t begin, int64_t k)
 {
     if (at(t, k) != '\'' || run_end(t, k + 1) < k + 3)
@@ -310,7 +315,7 @@ static bool is_elided(const char_text *t, int64_t begin, int64_t k)
     return k - begin == 2 && at(t, begin) == 'q' && at(t, begin + 1) == 'u';
 }
 
-/* Writes the word that begins at k, and returns the end of what was read. */
+/* Writes the word that begins at k, and returns the index after it. */
 static int64_t write_word(word_writer *w, const char_text *t, int64_t k)
 {
     int64_t begin = k;
@@ -344,7 +349,7 @@ static int64_t write_word(word_writer *w, const char_text *t, int64_t k)
     return k;
 }
 
-/* Writes the pairs of a run without blanks, or its only character. */
+/* Writes the overlapping pairs of a run of unspaced characters, or its single character. */
 static int64_t write_pairs(word_writer *w, const char_text *t, int64_t k)
 {
     int64_t begin = k;
@@ -362,9 +367,9 @@ static int64_t write_pairs(word_writer *w, const char_text *t, int64_t k)
 ddsc_status token_reader_split_words(ddsc_context *ctx, token_reader *t, const char *text)
 {
     int64_t bytes = (int64_t)strlen(text);
-    /* A pair of 3-byte characters has 7 bytes, and "u.s" becomes "u.s. ". A character and a blank
-     * that follows it need at most 3 times the bytes of the character, because an invalid byte
-     * becomes two bytes. */
+    /* A pair of 3-byte characters needs 7 bytes with the space, and "u.s" becomes "u.s. ". A
+     * character with a space after it needs at most 3 times the bytes of the character, because an
+     * invalid byte becomes two bytes. */
     CHECK(MEM_RESERVE(ctx, t->folded, &t->room, 3 * bytes + 8));
     CHECK(MEM_RESERVE(ctx, t->code, &t->code_room, bytes + 1));
     char_text c = {.code = t->code, .n = decode_text(t->code, text)};

@@ -1,7 +1,7 @@
-/* A program of another age than the library: compiled against an older (shorter) and a newer
- * (longer) copy of the header, and against today's. Behind each struct stand guard bytes that the
- * library must not touch; what it does not know must come out as zero. ABI_NEW: the header is the
- * newer one, whose structs end with added_later[3]. */
+/* A program that is older or newer than the library: compiled with an older (shorter) and a newer
+ * (longer) copy of the header, and with the current one. Each struct is followed by guard bytes
+ * that the library must not change. Fields that the library does not know must be zero. ABI_NEW:
+ * the header is the newer one, whose structs end with added_later[3]. */
 #include <ddsc/ddsc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void check(int good, const char *what, int line)
 #define CHECK(condition) check((condition) ? 1 : 0, #condition, __LINE__)
 #define GOOD(call) check((call) == DDSC_OK, #call, __LINE__)
 
-/* A struct with guards behind it; `name` points at it. */
+/* A struct followed by guard bytes; `name` points to it. */
 #define GUARDED(type, name)                         \
     struct {                                        \
         ddsc_##type s;                              \
@@ -46,7 +46,7 @@ static int all(const void *bytes, size_t n, unsigned char value)
 #define TAIL_IS_ZERO(name) ((void)0)
 #endif
 
-/* ---- _init: every byte of the caller's struct is set, none behind it ---- */
+/* ---- _init sets every byte of the caller's struct, and none after it ---- */
 
 #define INIT(type)                                                                            \
     static void init_##type(void)                                                             \
@@ -97,7 +97,8 @@ INIT(states_flow)
 INIT(diff_side)
 INIT(sampling_constants)
 
-/* A table of an older or a newer age; what is handed over (team_eigen) is made by the library and only ever grows at its end. */
+/* A table of an older or a newer version. The struct that is passed to it (team_eigen) is created
+ * by the library and grows only at its end. */
 static int find_none(void *state, ddsc_team_eigen *problem)
 {
     (void)state;
@@ -165,7 +166,7 @@ static ddsc_context *make_context(void)
     return ctx;
 }
 
-/* Two groups of N / 2 items of three points each, labelled. */
+/* Two clusters of N / 2 items with three points each, and labels. */
 static ddsc_measures *make_items(ddsc_context *ctx)
 {
     double points[N * 3 * 2];
@@ -215,7 +216,7 @@ static void try_measures(ddsc_context *ctx, const ddsc_measures *items)
     ddsc_measures_destroy(again);
 }
 
-/* Settings that must reach the library whole, and files that are refused by them. */
+/* Settings that must reach the library completely, and files that they reject. */
 static void try_files(ddsc_context *ctx, const char *folder)
 {
     GUARDED(read_settings, read);
@@ -689,7 +690,7 @@ static void try_barycenters(ddsc_context *ctx, const ddsc_measures *items)
     ddsc_d2_destroy(d2);
 }
 
-/* ---- what must be refused, with a word ---- */
+/* ---- calls that must fail with a message ---- */
 
 static void refused(ddsc_context *ctx, const ddsc_measures *items, size_t size, const char *word)
 {

@@ -1,12 +1,12 @@
-"""What tests/abi knows about the public header: its structs with their fields, its enumerators.
+"""Parses the structs with their fields and the enumerators of the public header, for the tests in tests/abi.
 
-    header.py make OUT       OUT/old/ddsc/ddsc.h and OUT/new/ddsc/ddsc.h, see below
-    header.py check CC       the layout of today's header against layout.txt: nothing moved
-    header.py write CC       write layout.txt anew (before a release that adds fields)
+    header.py make OUT       write OUT/old/ddsc/ddsc.h and OUT/new/ddsc/ddsc.h, see below
+    header.py check CC       compare the layout of the current header with layout.txt: nothing may move
+    header.py write CC       write layout.txt again (before a release that adds fields)
 
-The older header has every struct cut down: those with a struct_size to their first version, which
-the library names in SIZED_INIT, views and rows by their last declaration. The newer one has every
-struct longer. abi.c is compiled against both and run with today's library.
+In the older header, every struct is truncated: structs with a struct_size to their first version, which the library
+names in SIZED_INIT, and views and rows by their last declaration. In the newer header, every struct is longer. abi.c is
+compiled against both headers and run with the current library.
 """
 import pathlib
 import re
@@ -25,14 +25,14 @@ STRUCT = re.compile(r"typedef struct (ddsc_\w+) \{\n(.*?)\n\} \1;", re.S)
 
 
 def blank_comments(text):
-    """The text with comments turned to blanks, so that places stay the same. A union without a name holds two names of
-    one field: its braces become blanks, too."""
+    """Replace comments with spaces, so that positions do not change. An anonymous union holds two names of one field,
+    so its braces are also replaced with spaces."""
     plain = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.S)
     return re.sub(r"union \{([^{}]*)\};", lambda m: " " * 7 + m.group(1) + "  ", plain)
 
 
 def declarations(body):
-    """(names, start, end) of each declaration in a struct's body, in place."""
+    """Yield (names, start, end) of each declaration in the body of a struct."""
     found, start = [], 0
     for end in (m.end() for m in re.finditer(";", body)):
         words = body[start:end - 1]
@@ -45,7 +45,7 @@ def declarations(body):
 
 
 def structs(text):
-    """Name -> (start of the body, declarations) of every struct but the frozen ones."""
+    """Return {name: (start of the body, declarations)} for all structs except the frozen ones."""
     plain = blank_comments(text)
     return {m.group(1): (m.start(2), declarations(m.group(2))) for m in STRUCT.finditer(plain)
             if m.group(1) not in FROZEN}
@@ -58,7 +58,7 @@ def enumerators(text):
 
 
 def first_versions():
-    """Struct -> last field of its first version, from the sources."""
+    """Return {struct: last field of its first version}, from the sources."""
     text = "".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.c")))
     return dict(re.findall(r"SIZED_INIT\(\w+,\s*(ddsc_\w+),\s*(\w+)", text))
 
@@ -90,7 +90,7 @@ def make(out):
 
 
 def layout(compiler):
-    """Lines "struct size", "struct.field offset size" and "ENUMERATOR value"."""
+    """Return the lines "struct size", "struct.field offset size" and "ENUMERATOR value"."""
     text = HEADER.read_text()
     lines = ["#include <stdio.h>", "#include <ddsc/ddsc.h>", "int main(void) {"]
     for name, (_, fields) in structs(text).items():
@@ -108,7 +108,7 @@ def layout(compiler):
 
 
 def compare(then, now):
-    """What broke since `then`; a field that is new stands behind all that its struct had."""
+    """Return the incompatible changes since `then`. A new field must come after all earlier fields of its struct."""
     size = {words[0]: int(words[1]) for words in map(str.split, then) if "." not in words[0]}
     there = {line.split()[0]: line for line in now}
     known = {line.split()[0] for line in then}

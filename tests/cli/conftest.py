@@ -1,4 +1,4 @@
-"""Fixtures of the end-to-end tests: the program, and small sets to run it on."""
+"""Fixtures of the end-to-end tests: the program and small sets."""
 import json
 import os
 import pathlib
@@ -31,7 +31,7 @@ def data_dir():
 
 @pytest.fixture(scope="session")
 def ddsc():
-    """Run the program and insist on its exit code; standard output is text unless binary=True."""
+    """Run the program and check its exit code. Standard output is text unless binary=True."""
 
     def run(*words, code=0, stdin=None, binary=False, cwd=None, env=None):
         done = subprocess.run([PROGRAM, *map(str, words)], input=stdin, capture_output=True,
@@ -47,7 +47,7 @@ def ddsc():
 
 @pytest.fixture
 def at_work(program):
-    """Start the program and wait until it reports progress: signals are then seen by it."""
+    """Start the program and wait until it reports progress, so that it receives signals sent afterwards."""
     jobs = []
 
     def start(*words, cwd=None, preexec_fn=None):
@@ -66,7 +66,7 @@ def at_work(program):
 
 
 def clouds(n_groups, n_items, n_points, dim, seed, separation=8.0):
-    """Groups of normal clouds as the arrays of an npz file."""
+    """Return clusters of normal clouds as the arrays of an npz file."""
     random = np.random.default_rng(seed)
     points, labels = [], []
     for g in range(n_groups):
@@ -82,7 +82,7 @@ def clouds(n_groups, n_items, n_points, dim, seed, separation=8.0):
 
 @pytest.fixture(scope="session")
 def three_groups(tmp_path_factory):
-    """Three well separated groups of 15 clouds, labeled."""
+    """Three well separated clusters of 15 clouds, with labels."""
     path = tmp_path_factory.mktemp("data") / "three.npz"
     np.savez(path, **clouds(3, 15, 8, 2, 1))
     return path
@@ -90,7 +90,7 @@ def three_groups(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def with_empty(tmp_path_factory):
-    """Two groups of 12 clouds; rows 0 and 7 have no mass."""
+    """Two clusters of 12 clouds; rows 0 and 7 have no mass."""
     path = tmp_path_factory.mktemp("data") / "empty.npz"
     parts = clouds(2, 12, 6, 2, 2)
     for row in (0, 7):
@@ -101,7 +101,7 @@ def with_empty(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def slow_set(tmp_path_factory):
-    """Exact distances between these take minutes."""
+    """Items whose exact distances take minutes."""
     path = tmp_path_factory.mktemp("data") / "slow.npz"
     np.savez(path, **clouds(4, 75, 150, 5, 3, separation=1.0))
     return path

@@ -1,9 +1,9 @@
-"""Structs of the public header for ctypes, each with the library's defaults in it."""
+"""Defines structs of the public header for ctypes, initialized with the library's defaults."""
 import ctypes as C
 
 
 class Sized(C.Structure):
-    """A struct whose first field is its size; `made_by` prepares it as the header's macro does."""
+    """A struct whose first field is its size. `made_by` initializes it like the macro in the header."""
 
     @classmethod
     def made_by(cls, library, name):
@@ -34,7 +34,7 @@ class SinkhornSettings(Sized):
 
 
 def problem_of(library, a, b, cost):
-    """The arrays must outlive what comes back."""
+    """The arrays must outlive the returned struct."""
     asked = TransportProblem.made_by(library, "transport_problem")
     asked.n, asked.m = cost.shape
     asked.a, asked.b, asked.cost = (x.ctypes.data for x in (a, b, cost))

@@ -1,4 +1,4 @@
-"""Columns about items against the clusters; names of clusters; ddsc explain."""
+"""Association of metadata columns with the clusters, names of clusters, and ddsc explain."""
 import csv
 import itertools
 import json
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Two groups of clouds. site goes with them, age does in part, coin does not; id names items."""
+    """Two clusters of clouds. site agrees with the clusters, age does in part, coin does not; id names the items."""
     folder = tmp_path_factory.mktemp("about")
     rng = np.random.default_rng(0)
     lines, about = ["id,CD3,CD4"], ["id,site,age,coin,code"]
@@ -31,12 +31,12 @@ def cluster(ddsc, made, out, *more):
 def test_effects_and_p(ddsc, made, tmp_path):
     done = cluster(ddsc, made, tmp_path / "r")
     rows = {row["column"]: row for row in json.loads((tmp_path / "r/result.json").read_text())["about"]}
-    assert set(rows) == {"site", "age", "coin"}  # all items have 12 points, and codes name items
+    assert set(rows) == {"site", "age", "coin"}  # all items have 12 points, and codes identify items
     assert rows["site"]["value"] == pytest.approx(1) and rows["site"]["p"] == pytest.approx(0.001) and rows["site"]["predicts"]
     assert 0.05 < rows["age"]["value"] < 0.6 and rows["age"]["p"] < 0.05 and rows["age"]["items"] == 79
     assert rows["coin"]["p"] > 0.05 and not rows["coin"]["predicts"]
     assert "site (Cramer's V 1.00" in done.stdout
-    # eta squared as NumPy says it
+    # eta squared computed by NumPy
     labels = np.loadtxt(tmp_path / "r/labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int)
     age = np.array([float(line.split(",")[2] or "nan") for line in (made / "about.csv").read_text().splitlines()[1:]])
     known = ~np.isnan(age)
@@ -62,7 +62,7 @@ def test_tiny_effects_are_no_finding(ddsc, tmp_path):
 
 
 def test_blocks(ddsc, made, tmp_path):
-    """Within a site the clusters do not vary, so nothing can be said of age there."""
+    """The clusters do not vary within a site, so the association with age cannot be tested."""
     cluster(ddsc, made, tmp_path / "r", "--block", "site")
     rows = {row["column"]: row for row in json.loads((tmp_path / "r/result.json").read_text())["about"]}
     assert rows["age"]["p"] == 1 and rows["site"]["p"] == 1
@@ -75,7 +75,7 @@ def cluster_fails(ddsc, made, tmp_path):
 
 
 def test_values_that_are_missing_or_far_from_zero(ddsc, made, tmp_path):
-    """A value met only outside the blocks, NA among numbers, numbers with a large offset."""
+    """A value that occurs only outside the blocks, NA among numbers, and numbers with a large offset."""
     lines = ["id,place,group,stray,years,day"]
     for i in range(80):
         word = "north" if i % 2 else "south"
@@ -103,7 +103,7 @@ def test_number_of_points_is_told(ddsc, tmp_path):
 
 
 def test_items_have_names_and_columns(ddsc, made, tmp_path):
-    """Names of clusters and columns about items in items.csv; naming again replaces, other columns stay."""
+    """Names of clusters and metadata columns in items.csv; naming again replaces, other columns stay."""
     points, meta = made / "cells.csv", made / "about.csv"
     ddsc("cluster", points, "--meta", meta, "-k", 2, "-o", tmp_path / "r", "-q")
 
@@ -141,10 +141,10 @@ def test_explain_and_names(ddsc, made, tmp_path):
 
 
 def test_why_two_items_are_near(ddsc, tmp_path):
-    """The flows of the plan by names of points; masses sum to one."""
+    """The flows of the plan, by names of points. Masses sum to one."""
     (tmp_path / "t.csv").write_text("id,weight,x,point_name\na,3,0,oil\na,1,5,ship\nb,3,1,gas\nb,1,5,ship\nc,1,9,tree\n")
     ddsc("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "r", "-q")
-    (tmp_path / "t.csv").rename(tmp_path / "moved.csv")  # items are those of the model
+    (tmp_path / "t.csv").rename(tmp_path / "moved.csv")  # the items of the model
     told = ddsc("explain", tmp_path / "r", "a", "b").stdout.splitlines()
     assert told == ddsc("explain", tmp_path / "r", "--pair", "a", "b").stdout.splitlines()
     assert told[0].startswith(f"W2 distance {0.75 ** 0.5:.6g}")
@@ -160,7 +160,8 @@ def test_why_two_items_are_near(ddsc, tmp_path):
 
 
 def test_why_two_clouds_are_near(ddsc, tmp_path):
-    """Points without names: parts of the squared distance by coordinate, which sum to it, and which way mass goes."""
+    """Points without names: the contributions of the coordinates sum to the squared distance; the direction of the
+    flow."""
     (tmp_path / "t.csv").write_text("id,CD4,CD8,CD20\na,0,0,0\na,10,0,0\nb,0,3,0\nb,10,3,0\nc,0,-1,7\n")
     ddsc("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "r", "-q")
     told = ddsc("explain", tmp_path / "r", "a", "b").stdout.splitlines()

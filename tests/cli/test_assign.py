@@ -90,7 +90,7 @@ def test_dropped_items_keep_their_row(ddsc, results, with_empty):
 
 
 def test_settings_are_kept(ddsc, three_groups, tmp_path):
-    """What rules chose from the old items is used for the new ones."""
+    """Values that rules chose for the old items are used for the new ones."""
     for metric, name in (("sinkhorn", "epsilon"), ("mmd", "bandwidth")):
         out = tmp_path / metric
         ddsc("cluster", three_groups, "-k", 3, "--metric", metric, "-o", out, "--tau", 4)
@@ -149,7 +149,7 @@ def test_broken_models_are_refused(ddsc, results, fresh, tmp_path, name):
 
 
 def forged(arrays, what):
-    """A model with one thing out of range, and what is said of it."""
+    """Models with one value out of range, and the messages."""
     settings = [str(s) for s in arrays["model_settings"]]
     n, rows, centers = len(arrays["reach"]), arrays["embedding"], arrays["centers"]
     return {
@@ -196,7 +196,7 @@ def test_same_bytes_for_any_number_of_threads(ddsc, three_groups, fresh, tmp_pat
 
 
 def test_digits_get_their_own_labels_back(ddsc, data_dir, tmp_path):
-    """Held-back digits land where their like are; old ones get their own label. bench/assign.py
+    """Held-out digits are assigned to clusters of similar digits; old ones receive their own label. bench/assign.py
     measures the agreement with clustering old and new together."""
     images = data_dir / "mnist" / "t10k-images-idx3-ubyte.gz"
     classes = data_dir / "mnist" / "t10k-labels-idx1-ubyte.gz"

@@ -1,4 +1,5 @@
-"""ddsc_barycenter_run through ctypes: its values recomputed by POT, and against POT's barycenter."""
+"""Recomputes the values of ddsc_barycenter_run (called with ctypes) with POT, and compares them with POT's
+barycenter."""
 import ctypes
 import os
 import pathlib
@@ -90,7 +91,7 @@ def mean_cost(support, mass, points, weights, share=None, cost="sqeuclidean"):
 
 
 def least_on(matrix, histograms):
-    """Mean cost of the best measure on all rows of the matrix: one linear program."""
+    """Return the mean cost of the best measure on all rows of the matrix, from one linear program."""
     n, v = histograms.shape
     equal, wanted = lil_matrix((2 * n * v, n * v * v + v)), np.zeros(2 * n * v)
     for i in range(n):
@@ -117,7 +118,7 @@ def test_values_are_those_of_exact_transport(barycenter, method, dim):
 
 
 def test_as_good_as_the_free_support_barycenter_of_pot(barycenter):
-    """Both are local minima: ours is lower in the mean, and never by more than a trace above."""
+    """Both are local minima. Ours is lower on average, and never higher by more than a small margin."""
     ratios = []
     for seed in range(12):
         dim, size = (1, 2, 3, 5, 20)[seed % 5], (10, 8, 16, 12)[seed % 4]
@@ -140,14 +141,14 @@ def test_values_under_distances(barycenter, cost, name, dim):
     assert view.converged and abs(mass.sum() - 1) < 1e-12 and mass.min() > 0
     assert values[-1] == pytest.approx(mean_cost(support, mass, points, weights, share, name), rel=1e-9)
     assert len(values) > 1 and (np.diff(values) <= 0).all()
-    for seed in range(20):  # a local minimum: no small step of the points goes down
+    for seed in range(20):  # a local minimum: no small step of the points decreases the cost
         step = np.random.default_rng(seed).normal(0, 1e-3, support.shape)
         assert mean_cost(support + step, mass, points, weights, share, name) > values[-1] * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("cost", [EUCLIDEAN, CITYBLOCK])
 def test_median_of_quantiles_on_a_line(barycenter, cost):
-    """Equal weights: W1 sorts the points, and each place is the median of the points of its rank."""
+    """Equal weights: W1 sorts the points, and each position is the median of the points of its rank."""
     above = []
     for seed in range(8):
         points = np.sort(np.random.default_rng(seed).normal(0, 1, (9, 7, 1)), axis=1)

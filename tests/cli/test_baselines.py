@@ -51,7 +51,7 @@ def test_options_of_other_methods_are_named(ddsc, three_groups):
 
 
 def test_bag_of_words(ddsc, tmp_path):
-    """Words that stand at one place: means tell nothing, histograms everything."""
+    """Words with equal vectors: means do not distinguish the items, histograms do."""
     random = np.random.default_rng(0)
     histograms = np.zeros((30, 12))
     for i in range(30):
@@ -72,7 +72,7 @@ def settings_of(ddsc, *words):
 
 
 def test_d2_reports_what_was_given(ddsc, three_groups):
-    """The cost decides, whatever --metric says, joined metrics included."""
+    """The cost determines the result. --metric has no effect, even if it joins several metrics."""
     words = ("--method", "d2", "--cost", "euclidean", "--barycenter", "admm", "--center-size", 6, "--restarts", 2)
     told = settings_of(ddsc, three_groups, *words)
     assert (told["method"], told["k"], told["cost"], told["barycenter"]) == ("d2", 3, "euclidean", "admm")

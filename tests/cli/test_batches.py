@@ -1,4 +1,4 @@
-"""Quantile normalization by batch: what it is, that it is kept, and what is asked of new items."""
+"""Quantile normalization by batch: its values, its storage in sets and models, and the requirements for new items."""
 import json
 import pathlib
 import subprocess
@@ -14,7 +14,7 @@ N_ITEMS = 8
 
 
 def clouds(seed=1, n_points=60):
-    """Two kinds of items, which differ in y; every second pair was measured on another scale."""
+    """Two kinds of items, which differ in y. Every second pair was measured on another scale."""
     rng = np.random.default_rng(seed)
     items = [rng.normal([0, 3 * (i % 2)], 1, (n_points + i, 2)) for i in range(N_ITEMS)]
     batch = [["one", "two"][i // 2 % 2] for i in range(N_ITEMS)]
@@ -53,7 +53,8 @@ def knots(values, mass):
 
 
 def mapped(x, own, pooled):
-    """Straight lines from the quantiles of the batch to those of all; the middle rank of equal ones."""
+    """Interpolate linearly from the quantiles of the batch to those of all items. Equal values use their middle
+    rank."""
     if x < own[0] or x > own[-1]:
         end = 0 if x < own[0] else -1
         return x + pooled[end] - own[end]
@@ -92,7 +93,7 @@ def test_the_definition(ddsc, tmp_path):
 
 
 def test_ties_and_weights(ddsc, tmp_path):
-    """Values that come many times stay equal, in their order, by the mass they have."""
+    """Repeated values stay equal and in order, and have the quantile of their mass."""
     rng = np.random.default_rng(4)
     batch = ["one", "two", "one", "two"]
     items = [rng.integers(0, 4 + 3 * (b == "two"), (30, 1)).astype(float) for b in batch]
@@ -172,7 +173,7 @@ def test_assign_repeats_it(ddsc, tmp_path, model):
     for words in ((), ("--batch", "run")):
         said = json.loads(ddsc("assign", file, path, *WORDS, *words, "--json").stdout)
         assert said["labels"] == labels and said["n_far"] == 0
-    # by a table about items, too, and for items that are new
+    # with a metadata table, too, and for new items
     items, batch = clouds(seed=7)
     write_csv(tmp_path / "new.csv", items, batch, [f"n{i}" for i in range(N_ITEMS)])
     table = tmp_path / "new.csv"
@@ -211,7 +212,7 @@ def test_private_leaves_the_names_of_batches_behind(ddsc, tmp_path, model):
     assert "transform_batches" not in data and "meta" not in data
     for path in (tmp_path / "p").iterdir():
         if path.name == "result.json" or path.suffix == ".html":
-            continue  # the command line stands there
+            continue  # contains the command line
         assert b"two" not in path.read_bytes() and "two".encode("utf-32-le") not in path.read_bytes(), path
     assert "--private" in ddsc("assign", tmp_path / "p" / "model.npz", model[0], *WORDS, code=3).stderr
     ddsc("info", tmp_path / "p" / "model.npz")
@@ -232,7 +233,7 @@ def test_a_single_item_and_too_many_batches(ddsc, tmp_path):
     (lambda a: a["transform_steps"].__setitem__((0, 1), 2**60), "do not match"),
     (lambda a: a.update(transform_values=a["transform_values"][:-1]), "do not match"),
     (lambda a: a.update(transform_steps=np.repeat(a["transform_steps"], 2, 0),
-                        transform_values=np.tile(a["transform_values"], 2)), "more than one step"),
+                        transform_values=np.tile(a["transform_values"], 2)), "more than one batch step"),
 ])
 def test_damaged_files(ddsc, tmp_path, change, words):
     items, batch = clouds()
@@ -244,7 +245,7 @@ def test_damaged_files(ddsc, tmp_path, change, words):
 
 
 def test_forged_quantiles_do_no_harm(program, tmp_path, model):
-    """Quantiles in no order, or beyond all bounds: an answer or a message, and no crash."""
+    """Unordered or extreme quantiles cause a result or a message, but no crash."""
     path, file = model
     arrays = dict(np.load(file))
     rng = np.random.default_rng(5)
@@ -279,7 +280,7 @@ def test_columns_of_h5ad(ddsc, tmp_path):
 
 
 def test_ids_may_hold_the_batch(ddsc, tmp_path):
-    """--id patient,state --batch patient; written as csv the column comes back."""
+    """--id patient,state --batch patient: the column is preserved in a csv file."""
     rng = np.random.default_rng(6)
     rows = [f"p{p},{s},{rng.normal(p)}" for p in range(3) for s in "ab" for _ in range(9)]
     (tmp_path / "a.csv").write_text("\n".join(["patient,state,x", *rows]) + "\n")

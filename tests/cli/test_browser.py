@@ -1,5 +1,5 @@
-"""The report in a real browser, driven over the WebDriver protocol: what a reader can do by pointer and by keys, no
-complaint in the console, accessible by axe-core's rules. Skipped where chromium and its driver are not installed."""
+"""Tests the report in a browser with the WebDriver protocol: pointer and keyboard, no errors in the console,
+accessibility by the rules of axe-core. Skipped if chromium and its driver are not installed."""
 import base64
 import gzip
 import json
@@ -30,7 +30,7 @@ ARROW_RIGHT, ESCAPE, ENTER, TAB, BACKSPACE = "\ue014", "\ue00c", "\ue007", "\ue0
 
 @pytest.fixture(scope="module")
 def page(browser, ddsc, tmp_path_factory):
-    """Two groups of shapes, with pictures and classes; K from 2 to 5."""
+    """Two clusters of shapes, with pictures and classes; K from 2 to 5."""
     where = tmp_path_factory.mktemp("browser")
     ddsc("generate", "shapes", "-o", where / "shapes.npz", "-q")
     ddsc("cluster", where / "shapes.npz", "-k", "2:5", "-o", where / "out", "-q")
@@ -40,7 +40,7 @@ def page(browser, ddsc, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def fresh(request):
-    """Every test of the page begins with a fresh one and ends without a complaint."""
+    """Every test begins with a new page and ends without errors in the console."""
     if "page" not in request.fixturenames:
         yield
         return
@@ -53,7 +53,7 @@ def fresh(request):
 
 @pytest.fixture(scope="module")
 def twelve(ddsc, tmp_path_factory):
-    """Twelve groups of five named items with columns about them; one group has a name."""
+    """Twelve clusters of five named items with metadata columns; one cluster has a name."""
     where = tmp_path_factory.mktemp("twelve")
     rng = np.random.default_rng(3)
     lines, about = ["id,height,<weight>,age"], ["id,batch,dose"]
@@ -69,7 +69,7 @@ def twelve(ddsc, tmp_path_factory):
 
 
 def darkness(browser, selector):
-    """Pixels of a canvas that something was drawn on."""
+    """Return the number of drawn pixels of a canvas."""
     browser.settle()
     return browser.ask(f"""(() => {{ const c = document.querySelector('{selector}');
         const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
@@ -101,7 +101,7 @@ def test_everything_is_drawn(page):
 
 
 def test_hover_shows_the_item(page):
-    """Sweep over the map until an item answers."""
+    """Move over the map until an item is found."""
     left, top, wide, high = page.box("#view")
     found = ""
     for place in range(2400):
@@ -126,7 +126,7 @@ def test_a_bar_of_the_legend_shows_on_the_map(page):
 
 
 def test_a_frame_on_the_map_shows_everywhere(page):
-    """The two groups lie left and right; a frame around the left half holds one of them."""
+    """The two clusters are on the left and right; a frame around the left half contains one of them."""
     before = page.text("#items")
     page.click("#frame")
     left, top, wide, high = page.box("#view")
@@ -175,7 +175,7 @@ def test_find_zooms_and_rings(page):
     assert drawn(page) == before
     page.type("#search", "39")
     assert drawn(page) != before
-    page.type("#search", BACKSPACE + BACKSPACE)  # the view from before the search
+    page.type("#search", BACKSPACE + BACKSPACE)  # the view before the search
     assert drawn(page) == before and page.text("#count") == "40 items"
 
 
@@ -195,7 +195,7 @@ def test_drawer_tells_of_an_item(page):
 
 
 def test_drawer_opens_before_the_map_is_drawn(page):
-    """An item may be asked for before the first frame."""
+    """An item may be requested before the first frame is drawn."""
     added = page.devtools("Page.addScriptToEvaluateOnNewDocument", source="window.requestAnimationFrame = () => 0;")
     page.open(page.shapes)
     page.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
@@ -246,7 +246,7 @@ def test_table_is_sorted_by_its_heads(page):
 
 
 def test_columns_named_as_those_of_the_table(browser, ddsc, tmp_path):
-    """Columns about items may be called item, cluster and ambiguity: each head sorts by its own column."""
+    """Metadata columns may be called item, cluster and ambiguity. Each header sorts by its own column."""
     lines, about = ["id,x,y"], ["id,item,cluster,ambiguity"]
     for i in range(12):
         lines += [f"i{i},{100 * (i % 2) + i},{k}" for k in range(3)]
@@ -267,7 +267,7 @@ def test_columns_named_as_those_of_the_table(browser, ddsc, tmp_path):
 
 
 def test_names_colors_and_columns(browser, twelve):
-    """Twelve groups in twelve colors, some of another shape; names and columns with odd characters."""
+    """Twelve clusters in twelve colors, some with another shape; names and columns with unusual characters."""
     browser.screen(1100, 1000)
     browser.open(twelve)
     swatches = browser.ask("[...document.querySelectorAll('#legend canvas')].map(c => c.toDataURL())")
@@ -290,7 +290,7 @@ def test_names_colors_and_columns(browser, twelve):
 
 
 def test_cards_show_the_average_item(page):
-    """The mean of the pictures of the group, and the difference to the others."""
+    """The mean picture of the cluster, and its difference from the others."""
     assert page.ask("document.querySelectorAll('#cards .average canvas').length") == 4
     assert darkness(page, "#cluster-0 .average canvas") > 20
     mean = page.ask("(m => [...m.sum[0]].map(v => v / m.size[0]))(meanPictures(clustering()))")
@@ -304,7 +304,7 @@ def test_cards_show_the_average_item(page):
 
 
 def test_slider_over_the_tree(browser, twelve):
-    """Without a sweep the slider cuts the tree: the groups of a cut are unions of clusters."""
+    """Without a sweep, the slider cuts the tree, and each part of a cut is a union of clusters."""
     browser.screen(1100, 1000)
     browser.open(twelve)
     assert browser.text("#k-words") == "12 (chosen)"
@@ -322,7 +322,8 @@ def test_slider_over_the_tree(browser, twelve):
 
 
 def test_the_tree_is_drawn_and_chooses(browser, twelve):
-    """Joints stand at the heights of result.json; one chooses the items of the groups it joins, by pointer and by keys."""
+    """Joints are at the heights of result.json. Selecting a joint selects the items below it, with pointer and
+    keyboard."""
     browser.open(twelve)
     tree = json.loads((twelve.parent / "result.json").read_text())["tree"]
     told = browser.ask("[...document.querySelectorAll('#tree .joint')].map(j => j.getAttribute('aria-label'))")
@@ -335,7 +336,7 @@ def test_the_tree_is_drawn_and_chooses(browser, twelve):
 
 
 def test_the_wheel_scrolls_until_the_map_was_clicked(page):
-    """A page that is read must not stop at the map."""
+    """Scrolling the page must not stop at the map."""
     wheel = "document.getElementById('view').dispatchEvent(new WheelEvent('wheel', {deltaY: -200, cancelable: true%s}))"
     page.ask("(document.activeElement.blur(), 1)")
     before = drawn(page)
@@ -382,7 +383,7 @@ def contrast(browser, one, other):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast_of_marks(page, scheme):
-    """3 for marks, 4.5 for words (WCAG 2.1), in both modes."""
+    """Contrast of 3 for marks and 4.5 for text (WCAG 2.1), in both color schemes."""
     page.screen(1100, 1000, scheme)
     marks = [f"--c{c}" for c in range(20)] + [f"--s{s}" for s in range(8)] + ["--none"]
     assert min(contrast(page, mark, "--paper") for mark in marks) >= 3
@@ -393,7 +394,7 @@ def test_contrast_of_marks(page, scheme):
 
 @pytest.fixture(scope="session")
 def axe(source):
-    """axe-core's script from PyPI, kept under build/; DDSC_AXE names one that is there already."""
+    """Return axe-core's script from PyPI, stored in build/, or the file that DDSC_AXE names."""
     path = source / "build" / "axe" / "axe.min.js"
     if os.environ.get("DDSC_AXE"):
         return open(os.environ["DDSC_AXE"]).read()
@@ -412,11 +413,11 @@ def axe(source):
 
 @pytest.mark.parametrize("width, scheme", [(1100, "light"), (1100, "dark"), (400, "light")])
 def test_axe_finds_nothing(browser, twelve, page, axe, width, scheme):
-    """With everything open: drawer, technical part, a choice."""
+    """With the drawer and the technical part open, and a selection."""
     for path in (page.shapes, twelve):
         browser.screen(width, 1000, scheme)
         browser.open(path)
-        browser.devtools("Runtime.evaluate", expression=axe)  # beside the page's content policy
+        browser.devtools("Runtime.evaluate", expression=axe)  # not restricted by the page's content policy
         browser.ask("(document.querySelector('details').open = true, 1)")
         browser.click("#legend [data-value='0']")
         for drawer in (False, True):
@@ -431,7 +432,7 @@ def test_axe_finds_nothing(browser, twelve, page, axe, width, scheme):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_phone(page, twelve, scheme):
-    """400 pixels wide: nothing but tables scrolls sideways, and the drawer leaves the map in sight."""
+    """400 pixels wide: only tables scroll horizontally, and the drawer does not cover the map."""
     for path in (page.shapes, twelve):
         page.screen(400, 800, scheme)
         page.open(path)
@@ -442,7 +443,7 @@ def test_phone(page, twelve, scheme):
 
 
 def test_prints(page):
-    """On paper: without controls, with map and cards, no more pages than the parts need."""
+    """In print: no controls, the map and the cards, and no superfluous pages."""
     page.devtools("Emulation.setEmulatedMedia", media="print")
     assert page.ask("getComputedStyle(document.querySelector('.controls')).display") == "none"
     paper = base64.b64decode(page.devtools("Page.printToPDF", printBackground=True)["data"])
@@ -451,7 +452,7 @@ def test_prints(page):
 
 
 def test_drawer_tells_the_plan_to_the_nearest_document(browser, ddsc, tmp_path):
-    """Words moved and mass that stays, as `explain` of two items finds them."""
+    """Moved words and unmoved mass, equal to `explain` of two items."""
     rng = np.random.default_rng(4)
     words = [[f"{topic}{k}" for k in range(6)] for topic in ("<sea", "farm")]
     lines = ["label\ttext"] + [f"{i % 2}\t{' '.join(rng.choice(words[i % 2], 9))}" for i in range(30)]
@@ -475,7 +476,7 @@ def test_drawer_tells_the_plan_to_the_nearest_document(browser, ddsc, tmp_path):
 
 
 def test_links_stay_inside_the_frame_of_a_notebook(page, tmp_path):
-    """A page in a srcdoc frame has the notebook's address: a link to a part of it must not load the notebook."""
+    """A page in a srcdoc frame has the notebook's address. A link within the page must not load the notebook."""
     inside = page.shapes.read_text().replace("&", "&amp;").replace('"', "&quot;")
     (tmp_path / "notebook.html").write_text(
         f'<!DOCTYPE html><title>notebook</title><iframe srcdoc="{inside}" sandbox="allow-scripts allow-downloads allow-popups" '
@@ -506,7 +507,7 @@ def many_items(ddsc, where, groups, items, *words):
 
 
 def test_many_items(browser, ddsc, tmp_path):
-    """Twenty thousand items stay small."""
+    """The page of twenty thousand items is small."""
     path = many_items(ddsc, tmp_path, 10, 2000, "-k", "10")
     assert path.stat().st_size < 8_000_000
     browser.screen(1100, 1000)
@@ -517,7 +518,7 @@ def test_many_items(browser, ddsc, tmp_path):
 
 @pytest.mark.skipif(not os.environ.get("DDSC_DEEP"), reason="DDSC_DEEP is not set")
 def test_seventy_thousand_items(browser, ddsc, tmp_path):
-    """Under 20 MB with pictures and a sweep; how long it takes to open is said, not judged."""
+    """Less than 20 MB with pictures and a sweep. The time to open the page is printed but not checked."""
     path = many_items(ddsc, tmp_path, 10, 7000, "-k", "8:12")
     size = path.stat().st_size
     assert size < 20_000_000
@@ -556,7 +557,7 @@ def cells(ddsc, data, where):
 
 @pytest.mark.parametrize("make, word", [(digits, "cluster 0"), (documents, "election"), (cells, "CD20")])
 def test_pictures_of_real_reports(browser, ddsc, data_dir, tmp_path, make, word):
-    """What they show; with DDSC_PICTURES=docs they are kept for the documentation."""
+    """Checks the contents of the figures. With DDSC_PICTURES=docs, the figures are saved for the documentation."""
     make(ddsc, data_dir, tmp_path)
     browser.screen(1100, 1400, scale=0.75)
     browser.devtools("Emulation.setScrollbarsHidden", hidden=True)

@@ -1,4 +1,4 @@
-"""The sections of the report about cells in a real browser: 14 to 200 coordinates, both color schemes, 400 px."""
+"""Tests the sections of the report about cells in a browser: 14 to 200 coordinates, both color schemes, 400 px."""
 import json
 import pathlib
 import sys
@@ -34,7 +34,7 @@ def write_cells(path, n_items, n_cells, n_coordinates, seed=1):
 
 @pytest.mark.parametrize("size", [(16, 80, 14), (24, 20, 210), (2100, 6, 5)])
 def test_sizes(browser, ddsc, tmp_path, size):
-    """No size of the set overflows the page or causes a complaint, in both color schemes and on a narrow screen."""
+    """No set overflows the page or causes errors in the console, in both color schemes and on a narrow screen."""
     write_cells(tmp_path / "cells.csv", *size)
     ddsc("cluster", tmp_path / "cells.csv", "--metric", "mmd", "-k", 2, "-o", tmp_path / "r", "-q")
     for width, scheme in ((1100, "light"), (400, "dark")):
@@ -84,7 +84,7 @@ def test_keys(browser, ddsc, tmp_path):
 
 
 def test_two_items(browser, ddsc, tmp_path):
-    """The transport between two items is an optimal plan for their shares, and the drawer leads to it."""
+    """The transport between two items is an optimal plan for their shares, and the drawer links to it."""
     write_cells(tmp_path / "cells.csv", 16, 100, 8)
     ddsc("cluster", tmp_path / "cells.csv", "--metric", "mmd", "-k", 2, "-o", tmp_path / "r", "-q")
     browser.screen(1100, 1000)

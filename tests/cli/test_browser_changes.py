@@ -1,4 +1,4 @@
-"""The page of `ddsc diff` and the section of --over in a real browser. Skipped without chromium and its driver."""
+"""Tests the page of `ddsc diff` and the section of --over in a browser. Skipped without chromium and its driver."""
 import pathlib
 import sys
 

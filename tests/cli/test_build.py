@@ -1,4 +1,4 @@
-"""A library that is missing is named, with the command that installs it."""
+"""The build names a missing library and the command that installs it."""
 import os
 import pathlib
 import shutil
@@ -14,7 +14,7 @@ pytestmark = [
 
 
 def configure(source, folder, *hidden):
-    """What CMake says where things are not found: an empty name is one that was looked for in vain."""
+    """Return the output of CMake if libraries are not found. An empty name is a library that was not found."""
     command = ["cmake", "-S", source, "-B", folder, "-DPython_EXECUTABLE=/usr/bin/python3"]
     done = subprocess.run([*command, *(f"-D{word}" for word in hidden)], capture_output=True, text=True)
     return done.returncode, " ".join(done.stderr.split())

@@ -1,4 +1,4 @@
-"""Point clouds in files of their own: ply, off, pcd, rows of bare numbers, npy."""
+"""Point clouds, one per file: ply, off, pcd, rows of bare numbers, npy."""
 import json
 import pathlib
 import sys
@@ -110,7 +110,7 @@ def test_files_of_different_dimension_name_the_file(ddsc, tmp_path):
 
 
 def test_100_off_files_in_one_command(ddsc, tmp_path):
-    """Boxes and tetrahedra with points on their edges, in any position: two classes."""
+    """Boxes and tetrahedra with points on their edges, in random positions: two classes."""
     rng = np.random.default_rng(2)
     corners = {"box": np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], float),
                "tetrahedron": np.array([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1]], float)}
@@ -129,7 +129,7 @@ def test_100_off_files_in_one_command(ddsc, tmp_path):
 
 
 def test_a_format_behind_properties_is_refused(ddsc, tmp_path):
-    """Bytes would have been read in the order of no format at all."""
+    """The bytes would have been read in a sequence that belongs to no format."""
     head = "ply\nelement vertex 1\nproperty float x\nformat binary_big_endian 1.0\nend_header\n"
     (tmp_path / "a.ply").write_bytes(head.encode() + b"\x3f\x80\0\0")
     assert "precede the properties" in ddsc("info", tmp_path / "a.ply", code=3).stderr

@@ -1,4 +1,4 @@
-"""ddsc cluster, end to end: files, scores, baselines, given distances, dropped items."""
+"""ddsc cluster, end to end: files, scores, baselines, precomputed distances, dropped items."""
 import csv
 import io
 import json
@@ -62,8 +62,8 @@ def test_result_json(result):
 
 
 def test_all_time_is_accounted(result):
-    """Every stage and every file stands there, and together they are the total: time is charged to one
-    stage or another, so no clock can break this."""
+    """Every stage and every file is listed, and their times add up to the total. Each moment belongs to exactly one
+    stage, so the test does not depend on the clock."""
     where, done, data = result
     rows = {row["stage"]: row for row in data["seconds"]["stages"]}
     assert {"start", "read", "merge", "distances", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
@@ -77,7 +77,7 @@ def test_all_time_is_accounted(result):
 
 
 def test_stages_begin_with_the_process(three_groups, tmp_path):
-    """All that the process used until the file was made is in the stages, its start too, and never more than that."""
+    """The stages contain all CPU time of the process until the file was written, including its start, and not more."""
     began = time.monotonic()
     child = subprocess.Popen([PROGRAM, "cluster", three_groups, "-k", "3", "-q", "-o", tmp_path / "out"])
     _, status, used = os.wait4(child.pid, 0)
@@ -98,7 +98,7 @@ def test_stages_have_the_names_that_the_page_lists(result):
 
 @pytest.mark.skipif(not os.environ.get("DDSC_DEEP"), reason="DDSC_DEEP is not set")
 def test_a_program_that_was_another_one_before(three_groups, tmp_path):
-    """A process that turned into this program long after it began is not this program's start."""
+    """If a process executed this program long after it started, that time does not count as the program's start."""
     words = f"exec {PROGRAM} cluster {three_groups} -k 3 -q -o {tmp_path}/out"
     subprocess.run(["sh", "-c", f"sleep 10.5; {words}"], check=True)
     stages = json.loads((tmp_path / "out" / "result.json").read_text())["seconds"]["stages"]
@@ -318,7 +318,7 @@ def test_extreme_k_gets_a_sentence(ddsc, three_groups, k, words):
 
 
 def test_a_single_gamma_needs_a_clear_gap(ddsc, tmp_path):
-    """Items of one law whose scales vary: most links are one-sided, but no gap supports a single gamma."""
+    """Items of one distribution whose scales vary: most links are one-sided, but no gap supports a single gamma."""
     rng = np.random.default_rng(10)
     x = np.concatenate([s * rng.normal(size=(1, 10)) for s in 1 + 3 * rng.random(150)])
     np.savez(tmp_path / "s.npz", points=x, weights=np.ones(150), offsets=np.arange(151))
@@ -329,7 +329,7 @@ def test_a_single_gamma_needs_a_clear_gap(ddsc, tmp_path):
 
 
 def test_candidates_for_k(ddsc, three_groups, tmp_path):
-    """The K taken comes first; each has what speaks for it, and the advice says what such a choice is worth."""
+    """The chosen K comes first, each candidate has its reasons, and the advice says how reliable the choice is."""
     for words in ["-k", "auto"], ["-k", "2:9"]:
         result = json.loads(ddsc("cluster", three_groups, *words, "--json").stdout)
         sweep, found = result["sweep"], result["candidates"]
@@ -348,8 +348,8 @@ def test_candidates_for_k(ddsc, three_groups, tmp_path):
 
 
 def test_item_sizes_are_not_taken_for_classes(ddsc, tmp_path):
-    """The biased estimator moves with the number of points: sizes that have nothing to do with the class must not
-    make the clusters."""
+    """The biased estimator depends on the number of points. Numbers unrelated to the class must not determine the
+    clusters."""
     random = np.random.default_rng(8)
     classes = np.arange(120) % 3
     sizes = random.integers(4, 60, 120)
@@ -374,7 +374,7 @@ def test_as_many_clusters_as_items(ddsc, tmp_path, n):
 
 
 def test_a_lopsided_gap_is_told(ddsc, tmp_path):
-    """Twelve items far from a ring of sixty: the gap is clear, and what the sixty are remains open."""
+    """Twelve items far from a ring of sixty: the gap is clear, and the structure of the sixty remains open."""
     angle = np.linspace(0, 2 * np.pi, 61)[:-1]
     place = np.concatenate([np.stack([np.cos(angle), np.sin(angle)], 1) * 10, [[200 + i / 10, i % 3] for i in range(12)]])
     np.savez(tmp_path / "ring.npz", points=place, weights=np.ones(72), offsets=np.arange(73))

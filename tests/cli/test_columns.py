@@ -1,4 +1,4 @@
-"""--sample-columns and --sample: how many pairs, which answers, which words when there are too few."""
+"""--sample-columns and --sample: number of pairs, results, and messages if there are too few pairs."""
 import json
 
 import numpy as np
@@ -25,7 +25,7 @@ def test_columns(ddsc, many, metric):
 
 
 def test_better_than_a_mask(ddsc, tmp_path):
-    """From as many distances columns find groups that a random mask cannot hold together."""
+    """With the same number of distances, columns find clusters that a random sample of the pairs divides."""
     np.savez(tmp_path / "x.npz", **clouds(4, 60, 12, 2, 5, separation=2.0))
     ami = {}
     for option, part in (("--sample-columns", 0.05), ("--sample", 0.0975)):
@@ -36,7 +36,7 @@ def test_better_than_a_mask(ddsc, tmp_path):
 
 
 def test_neighbors_warns_of_few_columns(ddsc, many):
-    """A clustering says so in its advice; the graph alone has none, so the library warns."""
+    """A clustering reports it in the advice. The graph alone has no advice, so the library warns."""
     few = ddsc("neighbors", many, "--sample-columns", 0.03, "--json")
     assert "ddsc: warning: 5 columns are too few to estimate" in few.stderr
     assert "warning" not in ddsc("neighbors", many, "--sample-columns", 0.5, "--json").stderr

@@ -1,4 +1,4 @@
-"""ddsc compare: what it prints, and what it refuses."""
+"""ddsc compare: output and rejected input."""
 import json
 
 import numpy as np
@@ -37,7 +37,7 @@ def test_structure_is_the_verdict(ddsc, groups):
 
 
 def test_structure_of_few_items_is_the_verdict(ddsc, tmp_path):
-    """Too few side by side for gaps: their points tell that they differ."""
+    """Too few items for gaps, but their points show that they differ."""
     rng = np.random.default_rng(5)
     lines = [f"{i},{x},{y}" for i in range(20) for x, y in rng.normal(size=(15, 2)) + (3 * (i % 2), 0)]
     path = tmp_path / "few.csv"
@@ -49,8 +49,8 @@ def test_structure_of_few_items_is_the_verdict(ddsc, tmp_path):
 
 
 def test_stable_borders_without_clusters_are_passed_over(ddsc, tmp_path):
-    """Three groups cut in two: clear by w2, and unstable. A narrow kernel sees the mass at the one common point alone, a
-    line that is cut in two in the same place again and again."""
+    """Three clusters divided into two: clear with w2, and unstable. A narrow kernel depends only on the mass at the
+    common point, which forms a line that is always cut at the same position."""
     rng = np.random.default_rng(1)
     lines = ["id,weight,x,y"]
     for i in range(120):
@@ -64,7 +64,7 @@ def test_stable_borders_without_clusters_are_passed_over(ddsc, tmp_path):
     told = json.loads(ddsc(*words, "--json").stdout)
     w2, mmd = told["metrics"]
     assert w2["structure"] == "clear" and mmd["structure"] == "weak"
-    assert mmd["stability"] > w2["stability"] + 0.06  # a clear lead, by itself
+    assert mmd["stability"] > w2["stability"] + 0.06  # a clear lead
     assert told["recommended"] == "w2" and told["sure"] == "slight"
     assert "Only w2 finds separate clusters" in told["words"]
     assert told["words"].endswith("Not recommended, because their clusters are not confirmed: mmd.")
@@ -100,7 +100,7 @@ def test_same_for_any_threads(ddsc, groups):
 
 
 def test_k_left_open(ddsc, groups):
-    """Only a K that was not given is suggested."""
+    """A K is suggested only if it was not specified."""
     for words, suggested in (((), True), (("-k", "auto"), True), (("-k", "2:4"), True), (("-k", 3), False)):
         told = json.loads(ddsc("compare", groups, *words, "--json", "-q").stdout)
         assert told["k"] == 3 and all(("suggests_k" in m) == suggested for m in told["metrics"])

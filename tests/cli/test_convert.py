@@ -1,4 +1,4 @@
-"""ddsc convert: formats there and back, merged supports."""
+"""ddsc convert: conversion between formats and back, merged supports."""
 import io
 import json
 
@@ -86,7 +86,7 @@ def test_what_a_format_has_no_place_for_is_said(ddsc, tmp_path):
 
 
 def test_ids_that_several_files_use_are_named(ddsc, tmp_path):
-    """Within a table they would be one item."""
+    """Within one table, these rows would be one item."""
     (tmp_path / "a.csv").write_text("id,x\na,1\nb,2\n")
     (tmp_path / "b.csv").write_text("id,x\nc,1\nb,5\n")
     done = ddsc("info", tmp_path / "a.csv", tmp_path / "b.csv", "--json")

@@ -1,4 +1,4 @@
-"""Ground costs: values against linear programming and POT, and what the program says of them."""
+"""Ground costs: values compared with linear programming and POT, and the messages of the program."""
 import json
 
 import numpy as np
@@ -9,7 +9,7 @@ cdist = pytest.importorskip("scipy.spatial.distance").cdist
 
 
 def by_linprog(a, b, cost):
-    """min <P, C> over plans with the marginals a and b."""
+    """Return min <P, C> over plans with the marginals a and b."""
     n, m = cost.shape
     equal = np.zeros((n + m, n * m))
     for i in range(n):
@@ -66,7 +66,7 @@ def test_values(ddsc, tmp_path, metric, cost, d, most):
 
 @pytest.mark.parametrize("cost", ["euclidean", "cityblock"])
 def test_values_of_pot(ddsc, tmp_path, cost):
-    """Items of some hundred points."""
+    """Items with a few hundred points."""
     ot = pytest.importorskip("ot")
     rng = np.random.default_rng(1)
     data = [(rng.dirichlet(np.ones(n)), rng.normal(size=(n, 3))) for n in (90, 200, 330)]
@@ -82,7 +82,7 @@ def test_values_of_pot(ddsc, tmp_path, cost):
 
 @pytest.fixture(scope="module")
 def patients(tmp_path_factory):
-    """Shares of cell types, whose distances are a matrix: two kinds of patients."""
+    """Shares of cell types with a matrix of distances between the types: two kinds of patients."""
     folder, rng = tmp_path_factory.mktemp("patients"), np.random.default_rng(4)
     types = rng.normal(size=(8, 3))
     cost = cdist(types, types, "cosine")
@@ -171,7 +171,7 @@ def test_d2_says_how_to_ask_for_w1(ddsc, three_groups):
 
 
 def test_d2_over_a_matrix(ddsc, tmp_path):
-    """Rows of two kinds, far from each other: centers stand on rows of their kind."""
+    """Rows of two distant kinds: centers are on rows of their kind."""
     random = np.random.default_rng(5)
     points = [random.choice(5, 3, replace=False) + 5 * (i % 2) for i in range(24)]
     write(tmp_path / "x.npz", [(np.full(3, 1 / 3), p[:, None].astype(float)) for p in points])
@@ -225,7 +225,7 @@ def test_matrix_refused(ddsc, three_groups, tmp_path):
     np.save(tmp_path / "cost.npy", 1 - np.eye(4))
     words = ["distance", three_groups, "-m", "w1", "--cost", tmp_path / "cost.npy", "-o", tmp_path / "d.npy"]
     says = ddsc(*words, code=3).stderr
-    assert "single coordinate" in says and "cost.npy: matrix of costs" in says
+    assert "single coordinate" in says and "cost.npy: cost matrix" in says
     np.save(tmp_path / "cost.npy", np.eye(4))
     says = ddsc(*words, code=3).stderr
     assert "diagonal" in says and "cost.npy: " in says
@@ -250,7 +250,7 @@ def test_resume_knows_the_cost(ddsc, three_groups, tmp_path):
     ("0,1,4\n1,0,2\n", 3), ("0,1,4\n1,0\n4,2,0\n", 3), ("A,B,C\n0,1,x\n1,0,2\n4,2,0\n", 3), ("A,B,C\n", 3),
     ("A,0,1\nB,1,0\nC,2,2\n", 3), ("0,1,4\n1,0,\n4,2,0\n", 3)])
 def test_matrix_of_text(ddsc, tmp_path, text, code):
-    """Names above and before the numbers, or none; blanks, commas, tabs."""
+    """Names above and before the numbers, or none; spaces, commas, tabs."""
     (tmp_path / "d.csv").write_text(text)
     done = ddsc("neighbors", tmp_path / "d.csv", "--precomputed", "--tau", 1, "-o", tmp_path / "g.mtx", code=code)
     if code:
@@ -267,7 +267,7 @@ def graph(ddsc, path, tmp_path, how, *words):
 
 @pytest.mark.parametrize("metric", ["w1", "w2"])
 def test_far_from_the_origin_the_pruned_graph_is_the_full_one(ddsc, tmp_path, metric):
-    """Offsets far beyond the extent: what a bound loses there must not cost a neighbor."""
+    """Offsets far larger than the extent: the loss of accuracy of a bound must not exclude a neighbor."""
     rng = np.random.default_rng(8)
     data = [(np.ones(1), 2.0 ** 44 + rng.integers(0, 2560, (1, 3)) / 256) for _ in range(150)]
     write(tmp_path / "far.npz", data)

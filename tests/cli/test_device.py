@@ -1,4 +1,4 @@
-"""--device: the same bytes with a device, without one, and with one that fails."""
+"""--device: identical bytes with a device, without one, and with a device that fails."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ ENV = {"DDSC_PLUGIN_PATH": PLUGINS}
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """2,300 histograms on a grid of 8 x 8, some of them equal: enough for a prefilter."""
+    """2,300 histograms on a grid of 8 x 8, some of them equal, which is enough for a prefilter."""
     rng = np.random.default_rng(3)
     at = np.stack(np.meshgrid(np.arange(8), np.arange(8), indexing="ij"), -1).reshape(-1, 2)
     center = rng.uniform(1, 6, (2300, 1, 2))
@@ -30,7 +30,7 @@ def many(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def some(tmp_path_factory):
-    """200 items of a few points on a grid of 8 x 8."""
+    """200 items with a few points on a grid of 8 x 8."""
     rng = np.random.default_rng(4)
     cells = [rng.choice(64, 6, replace=False) for _ in range(200)]
     at = np.stack(np.divmod(np.concatenate(cells), 8), 1).astype(float)
@@ -135,7 +135,7 @@ def test_resumed_runs_go_on_with_another_device(ddsc, many, tmp_path):
 
 
 def test_a_packed_build_runs_elsewhere(tmp_path):
-    """Program, tests and both plug-ins out of one folder; what is not there is said to be skipped."""
+    """Program, tests and both plug-ins run from one folder; missing parts are reported as skipped."""
     root = pathlib.Path(__file__).resolve().parents[2]
     build = pathlib.Path(os.environ.get("DDSC_BUILD", "build")).resolve()
     made = subprocess.run([root / "tools" / "pack.sh", tmp_path / "packed", build], capture_output=True, text=True)
@@ -148,7 +148,7 @@ def test_a_packed_build_runs_elsewhere(tmp_path):
         return subprocess.run([tmp_path / "packed" / "go", *words], capture_output=True, text=True, cwd="/",
                               env=clean | {"PYTHON": sys.executable})
     assert go("ddsc", "--version").returncode == 0
-    assert go("test_device_eigen").returncode == 0  # asks for the reference device
+    assert go("test_device_eigen").returncode == 0  # requests the reference device
     if not (build / "libddsc_cuda.so").exists():
         assert "skipped, it was not built" in made.stdout
         assert "does not exist" in go("bench").stderr

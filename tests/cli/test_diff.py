@@ -22,8 +22,8 @@ def write(path, places, ids, seed=0):
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory, ddsc):
-    """Three groups, of which the last two are one cluster in the first result; then item s00 moves, two items leave, and
-    a new group of ten arrives in another order."""
+    """Three groups, of which the last two form one cluster in the first result. In the second result, item s00 moves,
+    two items leave, and a new group of ten is added, in another order."""
     path = tmp_path_factory.mktemp("pair")
     places = [(0, 0)] * 12 + [(9, 0)] * 10 + [(9, 3)] * 10
     ids = [f"s{i:02}" for i in range(32)]

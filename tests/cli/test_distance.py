@@ -1,4 +1,4 @@
-"""ddsc distance: the matrix in its forms, against POT, and its limits."""
+"""ddsc distance: formats and limits of the matrix, and values compared with POT."""
 import io
 import json
 import os

@@ -1,4 +1,4 @@
-"""Documents and vectors as people have them: csv, JSON lines, folders, word2vec binary, npy."""
+"""Documents and vectors in common formats: csv, JSON lines, folders, word2vec binary, npy."""
 import csv
 import gzip
 import json
@@ -192,7 +192,7 @@ def test_columns_that_files_have_not(ddsc, tmp_path):
 
 
 def test_bbc_as_csv_with_titles_and_word2vec(ddsc, data_dir, tmp_path):
-    """The news as a table with quotes, vectors as word2vec writes them: one command, titles and words kept."""
+    """News in a table with quotes and vectors in word2vec format: one command, which preserves titles and words."""
     if not (data_dir / "text" / "bbc.tsv.gz").exists():
         pytest.skip("no news")
     with gzip.open(data_dir / "text" / "bbc.tsv.gz", "rt", encoding="utf-8") as f:

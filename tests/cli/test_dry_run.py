@@ -24,8 +24,8 @@ def test_says_what_would_be_done(ddsc, three_groups, tmp_path, verb, metric):
 
 
 def test_estimate_is_of_the_right_size(ddsc, slow_set):
-    """All pairs of 300 items of 150 points, from the pairs of a few: within a factor of twenty of what
-    one in twenty takes, twenty times."""
+    """The estimate for all pairs of 300 items of 150 points, from a few pairs, is within a factor of twenty of twenty
+    times the time of a twentieth of the pairs."""
     told = json.loads(ddsc("neighbors", slow_set, "--metric", "sinkhorn", "-n", "--json").stdout)
     part = json.loads(ddsc("neighbors", slow_set, "--metric", "sinkhorn", "--sample", "0.05", "--json",
                             "-q").stdout)
@@ -45,7 +45,7 @@ def test_mistakes_are_still_mistakes(ddsc, three_groups, tmp_path):
 def test_given_distances_and_baselines(ddsc, three_groups, tmp_path):
     np.save(tmp_path / "D.npy", np.ones((5, 5)) - np.eye(5))
     done = ddsc("cluster", tmp_path / "D.npy", "--precomputed", "-k", 2, "-n")
-    assert "5 items, distances as given" in done.stdout
+    assert "5 items, precomputed distances" in done.stdout
     assert "45 items as vectors" in ddsc("cluster", three_groups, "-k", 3, "--method", "kmeans", "-n").stdout
 
 
@@ -91,7 +91,7 @@ def clouds(path, n, points, dim, shift):
 
 
 def test_says_what_bounds_can_skip(ddsc, tmp_path):
-    """Distant clouds leave the bounds nearly nothing to solve; samples of one law leave more."""
+    """For distant clouds, the bounds exclude nearly all pairs; for samples of one distribution, they exclude fewer."""
     found = {}
     for shift in (0, 50):
         path = clouds(tmp_path / f"{shift}.npz", 300, 300, 50, shift)

@@ -1,4 +1,4 @@
-"""ddsc_emd_run of the built library against POT and scipy's linear programming."""
+"""Compares ddsc_emd_run of the built library with POT and SciPy's linear programming."""
 import ctypes
 import os
 import pathlib

@@ -1,5 +1,4 @@
-"""Text that is not UTF-8 is refused by every reader, or converted with --encoding; what a run wrote can be
-read."""
+"""Text that is not UTF-8 is rejected by every reader, or converted with --encoding. Every written file can be read."""
 import json
 import struct
 
@@ -26,7 +25,7 @@ def write_meta(path, encoding, name="café", value="Ü"):
 
 
 def open_all(ddsc, folder, items):
-    """Every file of a result, by ddsc itself."""
+    """ddsc reads every file of a result."""
     for name in sorted(p.name for p in folder.iterdir()):
         path = folder / name
         if name.endswith(".csv"):
@@ -81,7 +80,7 @@ def test_windows_1252_is_more_than_latin1(ddsc, tmp_path, items):
 
 
 def test_marks(ddsc, tmp_path, items):
-    """A mark of UTF-8 counts more than the option; UTF-16 is named."""
+    """A byte order mark of UTF-8 overrides the option; UTF-16 is reported by name."""
     meta = write_meta(tmp_path / "m.csv", "utf-8-sig")
     for words in ((), ("--encoding", "latin1"), ("--encoding", "utf-8")):
         ddsc("convert", items, "--meta", meta, *words, "-o", tmp_path / "c.npz", "-q", "-f")
@@ -93,7 +92,7 @@ def test_marks(ddsc, tmp_path, items):
 
 
 def test_latin1_that_is_also_utf8(ddsc, tmp_path, items):
-    """What is said counts, not what the bytes could be: É» in Latin-1 is one character of UTF-8."""
+    """The option is used even if the bytes are valid UTF-8: É» in Latin-1 is one character in UTF-8."""
     meta = write_meta(tmp_path / "m.csv", "latin1", "«CAFÉ»")
     ddsc("convert", items, "--meta", meta, "--encoding", "latin1", "-o", tmp_path / "c.npz", "-q")
     assert list(np.load(tmp_path / "c.npz")["meta_names"]) == ["«CAFÉ»"]

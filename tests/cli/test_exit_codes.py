@@ -1,4 +1,4 @@
-"""Every exit code of the contract, once, by what causes it in real life; and what a failure leaves."""
+"""Every documented exit code, with a realistic cause, and the files that remain after a failure."""
 import os
 import subprocess
 
@@ -52,7 +52,7 @@ def test_memory(ddsc, three_groups):
 
 
 def test_a_result_is_whole_or_not_there(ddsc, three_groups, tmp_path):
-    """When a later file cannot be written, the earlier ones do not stay behind."""
+    """If a later file cannot be written, the earlier ones are removed."""
     out = tmp_path / "out"
     (out / "report.html").mkdir(parents=True)
     ddsc("cluster", three_groups, "-k", 3, "-o", out, "--force", "-q", code=6)

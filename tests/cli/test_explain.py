@@ -1,4 +1,4 @@
-"""What each cluster is: words and coordinates, in result.json, in the lines for people and on the page."""
+"""Descriptions of clusters: words and coordinates in result.json, in the text output and on the page."""
 import csv
 import gzip
 import json
@@ -33,7 +33,7 @@ def documents(tmp_path_factory):
 
 @pytest.mark.parametrize("support", [0, 4])
 def test_words_name_their_topic(ddsc, documents, tmp_path, support):
-    """Whole documents, and documents merged down to a few points, whose names are joined."""
+    """Whole documents, and documents merged to a few points, whose names are joined."""
     ddsc("text", documents, "--support", support, "-o", tmp_path / "t.npz", "-q")
     done = ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r")
     truth = [line.split("\t")[0] for line in documents.read_text().splitlines()[1:]]
@@ -74,7 +74,7 @@ def words_of(cluster):
 
 
 def test_clusters_differ_from_their_nearest(ddsc, documents, tmp_path):
-    """The words that separate two clusters are heavier in the one or in the other; everybody prints the same."""
+    """The words that separate two clusters have more weight in one of them; all outputs show the same words."""
     ddsc("text", documents, "--support", 0, "-o", tmp_path / "t.npz", "-q")
     ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r", "-q")
     z = np.load(tmp_path / "t.npz")
@@ -103,8 +103,9 @@ def test_clusters_differ_from_their_nearest(ddsc, documents, tmp_path):
 
 
 def test_function_words_name_no_topic(ddsc, tmp_path):
-    """Pronouns and auxiliary verbs are heavier in one topic, as in English news, yet never its name. Documents in
-    another language have no list: words that look like English ones may be topics there."""
+    """Pronouns and auxiliary verbs have more weight in one topic, as in English news, but never describe it. For
+    documents in another language, there is no list, so words that look like English function words may describe a
+    topic."""
     english = {"match": "goal coach striker penalty he his him had", "law": "court judge appeal verdict its be were"}
     write_documents(tmp_path / "d.tsv", english, common="the of and with it said to in is that")
     for cluster in explained(ddsc, tmp_path, 2):
@@ -139,7 +140,7 @@ def test_plurals_and_words_of_phrases_are_listed_once(ddsc, tmp_path):
 
 
 def test_pairs_that_are_no_phrases(ddsc, tmp_path):
-    """Words that are frequent but next to each other by chance, rare pairs, and words between which one was removed."""
+    """Frequent words that are adjacent by chance, rare pairs, and words between which a word was removed."""
     write_documents(tmp_path / "d.tsv", TOPICS, n=120)
     with open(tmp_path / "d.tsv", "a") as f:
         f.write("sea\tship blue whale sail\n" * 3)  # three documents are no evidence
@@ -226,7 +227,7 @@ def write_table(path, names, of, n=20, points=30):
 
 
 def test_markers_with_direction_and_size(ddsc, tmp_path):
-    """CD20 lies two spreads higher in one half of the items; CD3 has another unit and tells nothing."""
+    """CD20 is two standard deviations higher in half of the items; CD3 has another unit and is uninformative."""
     rng = np.random.default_rng(2)
     write_table(tmp_path / "cells.csv", ["CD3", "CD20", "pS6"],
                 lambda i, n: rng.normal(size=(n, 3)) * [10, 1, 1] + [0, 25 * (i % 2), -2 * (i % 2)])
@@ -296,7 +297,7 @@ def test_real_documents(ddsc, data_dir, tmp_path, name, classes):
 
 
 def test_real_cells(ddsc, data_dir, tmp_path):
-    """The published table as it is: stimulated against reference, told by CD20 and signalling markers."""
+    """The published table, unchanged: stimulated and reference samples differ in CD20 and signaling markers."""
     table = data_dir / "cytometry" / "pbmc8-bcrxl.tsv.gz"
     lines = gzip.open(table, "rt").read().splitlines()
     (tmp_path / "part.tsv").write_text("\n".join([lines[0], *lines[1::40]]) + "\n")
@@ -321,7 +322,8 @@ def test_titles_stand_on_the_cards(ddsc, documents, tmp_path):
 
 
 def test_a_line_for_every_item(ddsc, tmp_path):
-    """Next cluster, ambiguity, neighbors as in the graph; the item far from all has the largest score."""
+    """Nearest other cluster, ambiguity and neighbors agree with the graph; the item far from all others has the largest
+    score."""
     rng = np.random.default_rng(4)
     write_table(tmp_path / "a.csv", ["x", "y"],
                 lambda i, n: rng.normal(size=(n, 2)) * 0.1 + [9 * (i % 2), 40 if i == 7 else 0.1 * i])
@@ -350,7 +352,8 @@ def test_scores_tell_how_many_items_they_are_of(ddsc, tmp_path):
 
 
 def test_planar_items_have_a_mean_picture(ddsc, tmp_path):
-    """Mean and difference of images against a plain computation; terminal, pictures and left-out items."""
+    """Mean and difference of images compared with a direct computation; terminal output, pictures and excluded
+    items."""
     rng = np.random.default_rng(0)
     images = rng.integers(0, 60, (40, 9, 7)) * (rng.random((40, 9, 7)) < 0.3)
     images[::2, :4] += rng.integers(80, 190, (20, 4, 7))

@@ -1,5 +1,5 @@
-"""Disks that fill up or fail, and processes that are killed, at every single call that writes; by a
-library that is loaded before the program (tests/faults)."""
+"""Disks that are full or fail, and killed processes, at every call that writes, using a preloaded library
+(tests/faults)."""
 import json
 import os
 import pathlib
@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-# With DDSC_DEEP set (./run check kills) more of everything.
+# More cases with DDSC_DEEP (./run check kills).
 DEEP = bool(os.environ.get("DDSC_DEEP"))
 OFTEN_NEW = ("result.json", "report.html")  # hold times
 
@@ -20,14 +20,14 @@ OFTEN_NEW = ("result.json", "report.html")  # hold times
 def shim(program):
     path = pathlib.Path(os.environ.get("DDSC_BUILD", pathlib.Path(program).parent)) / "tests" / "faults.so"
     library = pathlib.Path(program).parent / "libddsc.so"
-    if not path.exists() or b"__gcov_" in library.read_bytes():  # which writes files of its own
+    if not path.exists() or b"__gcov_" in library.read_bytes():  # which writes its own files
         pytest.skip("no library of faults in this build")
     return path
 
 
 @pytest.fixture
 def faulty(program, shim, tmp_path):
-    """Run with a fault at call `at`; gives the finished process. `count` is how many calls there are."""
+    """Run with a fault at call `at` and return the finished process. `count` is the number of calls."""
     log = tmp_path / "calls.log"
 
     def run(words, fault, at, cwd, **more):
@@ -48,7 +48,7 @@ CHANGED = "changed by another program while it was being read"
 @pytest.mark.parametrize("change", ["GROW", "SHRINK", "REWRITE"])
 @pytest.mark.parametrize("name", ["a.npz", "a.csv", "a.csv.gz", "a.npy"])
 def test_inputs_that_change_while_they_are_read(program, ddsc, shim, tmp_path, name, change):
-    """At every read: refused, or read as it was before any of it had changed."""
+    """At every read, the changed file is rejected, or its old contents are read completely."""
     source = tmp_path / "source.npz"
     ddsc("generate", "gaussians", "--clusters", 2, "--items", 60, "--points", 40, "-o", source)
     verb = ["distance", "-o", tmp_path / "d.npy"] if name != "a.npy" else ["cluster", "-k", 2, "-o", tmp_path / "r"]
@@ -80,7 +80,7 @@ def test_inputs_that_change_while_they_are_read(program, ddsc, shim, tmp_path, n
 
 
 def files(folder, ignore=(), hidden=False):
-    """Names and bytes; without what a killed run leaves to the next one."""
+    """Return names and bytes of the files, except those that a killed run leaves to the next one."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*"))
             if p.is_file() and p.name not in ignore and (hidden or ".ddsc-" not in str(p.relative_to(folder)))}
 
@@ -99,7 +99,7 @@ def model(ddsc, three_groups, tmp_path_factory):
     return path
 
 
-# What each verb writes, and under which name: INPUT, MODEL and DOCS are put in.
+# The output of each verb and its name. INPUT, MODEL and DOCS are replaced.
 WRITERS = {
     "cluster": ["cluster", "INPUT", "-k", 3, "-o", "out"],
     "cluster to stdout": ["cluster", "INPUT", "-k", 3],
@@ -120,7 +120,7 @@ WRITERS = {
 
 @pytest.mark.parametrize("what", WRITERS)
 def test_every_write_may_fail(faulty, three_groups, model, docs, tmp_path, what):
-    """Exit code 6, a message that names the file and the reason, and no file that is not whole."""
+    """Exit code 6, a message that names the file and the reason, and no incomplete file."""
     put = {"INPUT": three_groups, "DOCS": docs, "MODEL/model.npz": model / "model.npz", "MODEL": model}
     words = [put.get(word, word) for word in WRITERS[what]] + ["-j", 1, "-q"]
     place = tmp_path / "whole"
@@ -147,12 +147,12 @@ def test_every_write_may_fail(faulty, three_groups, model, docs, tmp_path, what)
         assert not any(".ddsc-" in n or left[n] == b"" for n in left), told
         assert not [p for p in place.rglob(".ddsc-*")], told
         if what.startswith("cluster"):
-            assert set(left) == journal, told  # all of the result, or nothing
+            assert set(left) == journal, told  # the complete result, or nothing
         shutil.rmtree(place)
 
 
 def test_every_sync_side_by_side_may_fail(faulty, three_groups, tmp_path):
-    """With threads: a file that does not reach the disk, in whatever order they are asked for, leaves no result."""
+    """With threads: if a file does not reach the disk, no result remains, for any order of the sync calls."""
     words = ["cluster", three_groups, "-k", 3, "-j", 4, "-q", "-o", "out"]
     (tmp_path / "whole").mkdir()
     calls = faulty(words, "EIO", 0, tmp_path / "whole").calls
@@ -170,7 +170,7 @@ def test_every_sync_side_by_side_may_fail(faulty, three_groups, tmp_path):
 
 @pytest.fixture(scope="module")
 def two_results(ddsc, three_groups, tmp_path_factory):
-    """The folder of a result with more files, and of one with fewer: words, and what they give."""
+    """Results with more files and with fewer files: commands and their output."""
     place = tmp_path_factory.mktemp("two")
     words = [["cluster", three_groups, "-k", "2:4", "-j", 1, "-q", "-f", "-o", "out"],
              ["cluster", three_groups, "-k", 2, "--method", "kmeans", "-j", 1, "-q", "-f", "-o", "out"]]
@@ -184,7 +184,7 @@ def two_results(ddsc, three_groups, tmp_path_factory):
 
 
 def which(folder, known):
-    """0 or 1: the result that the folder is, whole; never a mixture."""
+    """Return 0 or 1: which of the two results the folder contains completely. It never contains a mixture."""
     there = files(folder, (*OFTEN_NEW, "notes.txt"))
     assert (folder / "notes.txt").read_text() == "mine"
     number = known.index(there)
@@ -210,7 +210,7 @@ def test_killed_at_every_call_of_an_overwrite(faulty, ddsc, two_results, tmp_pat
     for at in range(1, n + 1):
         ddsc(*words[0], cwd=place)
         assert which(place / "out", known) == 0
-        assert [p.name for p in place.iterdir()] == ["out"]  # what the last one left is gone
+        assert [p.name for p in place.iterdir()] == ["out"]  # the remains of the last run are gone
         assert not list((place / "out").glob(".ddsc-*"))
         done = faulty(words[1], "KILL", at, place)
         assert done.returncode == -signal.SIGKILL, f"{at}: {done.returncode} {done.stderr}"
@@ -244,7 +244,7 @@ def test_a_failed_overwrite_leaves_the_old_file(faulty, three_groups, tmp_path):
 
 
 def test_killed_at_random_while_overwriting(program, ddsc, two_results, tmp_path):
-    """Whatever the last one left is where the next one begins."""
+    """Each run starts with the remains of the previous one."""
     words, known = two_results
     start_with_the_first(ddsc, words, tmp_path)
     began = time.monotonic()
@@ -275,8 +275,8 @@ def test_several_overwrite_at_once(program, ddsc, two_results, tmp_path):
 
 
 def test_folders_that_cannot_change_places(faulty, ddsc, two_results, tmp_path):
-    """A folder with folders in it, and the working directory: files are moved one by one, and where
-    result.json stands all of them belong together."""
+    """A folder that contains folders, and the working directory: files are moved one by one, and if result.json exists,
+    all files belong to one result."""
     words, known = two_results
     start_with_the_first(ddsc, words, tmp_path)
     (tmp_path / "out" / "figures").mkdir()
@@ -299,7 +299,7 @@ def test_folders_that_cannot_change_places(faulty, ddsc, two_results, tmp_path):
 
 
 class Stopped:
-    """A run that stops before call `at` until it is continued."""
+    """Start a run that stops before call `at` until it is continued."""
 
     def __init__(self, program, shim, words, at, cwd, **more):
         env = {**os.environ, "LD_PRELOAD": str(shim), "DDSC_FAULT": "STOP", "DDSC_FAULT_AT": str(at),
@@ -315,7 +315,7 @@ class Stopped:
 
 @pytest.fixture
 def owner(program, shim, tmp_path):
-    """How names of temporary files here begin, up to the process id."""
+    """Return the beginning of the names of temporary files on this machine, up to the process id."""
     (tmp_path / "names").mkdir()
     job = Stopped(program, shim, ["generate", "shapes", "-o", "s.npz", "-q"], 2, tmp_path / "names")
     name = next((tmp_path / "names").iterdir()).name
@@ -330,7 +330,7 @@ def test_a_live_temporary_file_is_not_removed(program, shim, faulty, three_group
     """While a file is written into the folder, other runs replace the folder and write other files."""
     words, known = two_results
     first = []
-    if where == "container":  # where the process id of the first run does not exist
+    if where == "container":  # in which the process id of the first run does not exist
         first = ["unshare", "--pid", "--fork"]
         if subprocess.run([*first, "true"], capture_output=True).returncode != 0:
             pytest.skip("no namespaces of process ids here")
@@ -339,7 +339,7 @@ def test_a_live_temporary_file_is_not_removed(program, shim, faulty, three_group
     (tmp_path / "out" / "notes.txt").write_text("mine")
     write = ["distance", three_groups, "-o", "out/D.npy", "-q"]
     n = len(faulty([*write[:3], "y.npy", "-q"], "KILL", 0, tmp_path).calls)
-    for at in (2, n - 2, n - 1):  # two calls before the rename, and it
+    for at in (2, n - 2, n - 1):  # two calls before the rename, and the rename itself
         job = Stopped(program, shim, write, at, tmp_path)
         for w in (["distance", three_groups, "-o", "out/E.npy", "-q", "-f"], words[1]):
             subprocess.run([*first, program, *map(str, w)], cwd=tmp_path, check=True)
@@ -352,7 +352,7 @@ def test_a_live_temporary_file_is_not_removed(program, shim, faulty, three_group
 
 
 def test_the_folder_is_locked_while_it_is_exchanged(program, shim, faulty, two_results, tmp_path):
-    """A run waits for another one that replaces the files, and then locks the folder that has the name."""
+    """A run waits for another run that replaces the files, and then locks the folder that has the name."""
     words, known = two_results
     locks, out = tmp_path / "locks", tmp_path / "out"
     subprocess.run([program, *map(str, words[0])], cwd=tmp_path, check=True)
@@ -419,7 +419,7 @@ def test_only_what_the_dead_left_is_removed(ddsc, owner, three_groups, tmp_path)
     (tmp_path / dead[0]).write_text("x")
     ddsc("neighbors", three_groups, "-o", tmp_path / "g.mtx", "-q")
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["out", "g.mtx", *stay])
-    # What is not ours is never removed, not even from a folder of our naming.
+    # Files that ddsc did not create are never removed, even from a folder with a name like ours.
     (tmp_path / dead[1]).mkdir()
     (tmp_path / dead[1] / "thesis.tex").write_text("mine")
     ddsc("cluster", three_groups, "-k", 3, "-o", tmp_path / "out", "-q", "-f")

@@ -1,4 +1,4 @@
-"""Results, options and values of version 0.2.0 still work, and today's output has the American names."""
+"""Results, options and values of version 0.2.0 still work, and new output has the American names."""
 import csv
 import json
 import pathlib
@@ -24,7 +24,7 @@ def rows(text):
 
 
 def names(value):
-    """All keys of a JSON tree, and its values except sentences and names of the data."""
+    """Return all keys of a JSON tree, and its values except sentences and names from the data."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key
@@ -38,14 +38,14 @@ def names(value):
 
 
 def test_assign(ddsc, old):
-    """The items of a model get the labels of the old result."""
+    """The items of a model receive the labels of the old result."""
     labels = rows((old / "labels.csv").read_text())
     again = rows(ddsc("assign", old / "model.npz", old / "model.npz").stdout)
     assert [(r["id"], r["label"]) for r in again] == [(r["id"], r["label"]) for r in labels]
 
 
 def test_assign_new_items(ddsc):
-    """New items get what version 0.2.0 gave them."""
+    """New items receive the same labels as in version 0.2.0."""
     now = rows(ddsc("assign", OLD / "clouds" / "model.npz", OLD / "new.csv").stdout)
     then = rows((OLD / "assigned.csv").read_text())
     assert [(r["id"], r["label"], r["far"]) for r in now] == [(r["id"], r["label"], r["far"]) for r in then]
@@ -73,7 +73,7 @@ def test_explain(ddsc, old):
 
 
 def test_name(ddsc, old):
-    """A named result has the current format; the values of items.csv stay."""
+    """A named result has the current format; the values in items.csv do not change."""
     before = rows((old / "items.csv").read_text())
     ddsc("name", old, "0=first")
     found = json.loads((old / "result.json").read_text())

@@ -9,7 +9,7 @@ from conftest import clouds
 
 
 def make(path, groups, n, seed, named, labels=None):
-    """n clouds of each of these groups. Group g lies at (8 g, 0), group 3 at (8, 12)."""
+    """Return n clouds of each of these groups. Group g is at (8 g, 0), and group 3 at (8, 12)."""
     rng = np.random.default_rng(seed)
     points, ids, label = [], [], []
     for g in groups:
@@ -89,7 +89,7 @@ def test_k_is_kept_if_it_is_given(ddsc, first, tmp_path):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_more_of_the_same_is_not_announced(ddsc, first, tmp_path, seed):
-    """Twice as many items of the same three groups, of which one has more than its share."""
+    """Twice as many items of the same three groups, one of which is overrepresented."""
     before = first / "a"
     for batch in range(2):
         make(tmp_path / "new.npz", (0, 1, 2, 2), 15, 20 * seed + batch, f"b{batch}-")

@@ -23,7 +23,7 @@ def built_in(ddsc):
 
 
 def cells(n_samples=16, per_sample=30, seed=1):
-    """Counts of cells in mixed order: those of the second half of samples have more of CD19."""
+    """Counts of cells in random order. Cells in the second half of the samples have more CD19."""
     random = np.random.default_rng(seed)
     sample = random.permutation(np.repeat(np.arange(n_samples), per_sample))
     values = random.poisson(1.0, (len(sample), len(MARKERS))).astype("f4")
@@ -41,7 +41,7 @@ def write(path, kind="dense", how="categorical", **more):
 
 
 def test_weights_that_may_be_missing_are_refused(ddsc, tmp_path):
-    """A folder of values and mask is no plain column, and is not passed over."""
+    """A group with values and a mask is not a plain column, but is not ignored."""
     write(tmp_path / "a.h5ad")
     with h5py.File(tmp_path / "a.h5ad", "a") as f:
         made = f["obs"].create_group("weight")
@@ -58,7 +58,7 @@ def read_npz(ddsc, path, tmp_path, *words):
 
 
 def check(data, values, sample):
-    """The set holds every cell once, with its sample (values of one sample are merged when equal)."""
+    """The set contains every cell once, with its sample (equal values of one sample are merged)."""
     support = data["support"] if "support" in data else data["points"]
     index = data["indices"] if "indices" in data else np.arange(len(support))
     ids = list(data["ids"])
@@ -234,7 +234,7 @@ def test_raw_counts_are_reported(ddsc, tmp_path):
 
 
 def test_a_dense_copy_larger_than_the_memory_is_refused(ddsc, tmp_path):
-    """2 million rows x 60,000 columns are 960 GB, of which the file holds 16 MB."""
+    """2 million rows x 60,000 columns are 960 GB, but the file contains only 16 MB."""
     n, d = 2_000_000, 60_000
     with h5py.File(tmp_path / "big.h5ad", "w") as f:
         x = f.create_group("X")
@@ -324,7 +324,7 @@ def test_hostile_files_are_refused(ddsc, tmp_path, name):
 
 
 def test_many_texts_that_are_one_long_one(ddsc, tmp_path):
-    """Variable texts are places in a heap: a thousand may share sixteen megabytes."""
+    """Variable-length texts are references to a heap: a thousand texts may share sixteen megabytes."""
     path = tmp_path / "bad.h5ad"
     broken(path, lambda f: replace(f, "obs/who", data=np.array(["y" * 3_000_000] + ["x"] * 479,
                                                                dtype=object),
@@ -348,13 +348,13 @@ def test_cut_file(ddsc, tmp_path):
 
 
 def test_many_references_to_one_text_are_bounded(ddsc, tmp_path):
-    """A small file whose 60,000 ids are one text of 60 kB each would come to gigabytes."""
+    """A small file whose 60,000 ids all refer to one text of 60 kB would expand to gigabytes."""
     n, text = 60000, "x" * 60000
     with h5py.File(tmp_path / "a.h5", "w") as f:
         f.create_dataset("points", data=np.zeros((n, 1), "i1"), compression="gzip", chunks=(n, 1))
         f.create_dataset("id", (n,), dtype=h5py.string_dtype(), chunks=(n,), compression="gzip")
         f.create_dataset("text", (1,), dtype=h5py.string_dtype())[0] = text
-    # an element of such an array is a length, the place of its heap and a number there: one for all
+    # an element of this array is a length, the position of its heap and an index in it: the same for all
     raw = (tmp_path / "a.h5").read_bytes()
     with h5py.File(tmp_path / "a.h5", "a") as f:
         one = raw[f["text"].id.get_offset():][:16]

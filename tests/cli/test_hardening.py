@@ -1,4 +1,4 @@
-"""What hostile tests once broke: each case is answered right, marked, or refused."""
+"""Cases found by adversarial tests: each has a correct result, a marked result, or an error."""
 import json
 import re
 
@@ -22,7 +22,7 @@ def test_equal_items_stay_together(ddsc, tmp_path, words):
 
 
 def test_components_and_eigenvalues_are_all_there(ddsc, tmp_path):
-    """Small components get no eigenvector, but they count, and so do their eigenvalues."""
+    """Small components have no eigenvector of their own, but they and their eigenvalues are counted."""
     places = np.random.default_rng(0).random(200)
     data = write_line(tmp_path / "twice.csv", np.r_[places, places])
     ddsc("cluster", data, "-k", 3, "--tau", 4, "--gamma", "median", "-o", tmp_path / "out")
@@ -42,17 +42,17 @@ def test_a_lone_far_item_is_named(ddsc, tmp_path):
     data = write_line(tmp_path / "far.csv", [k / 100 for k in range(19)] + [100])
     done = ddsc("cluster", data, "-k", 2)
     said = " ".join(done.stderr.split())
-    assert "Item 19 of the 20 clustered (from 0) is far from all others" in said
+    assert "Item 19 (of 20, counted from 0) is far from all others" in said
     assert "gamma = 0" not in said
 
 
 @pytest.mark.parametrize("near", [2, 3, 5])
 def test_a_far_item_among_few_is_named(ddsc, tmp_path, near):
-    """So few distinct items may fall into one cluster, but not because they were equal."""
+    """So few distinct items may form one cluster, but not because they were considered equal."""
     data = write_line(tmp_path / "few.csv", [k / 100 for k in range(near)] + [10])
     done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
     apart = done["labels"].count(done["labels"][-1]) == 1
-    assert apart or f"Item {near} of the {near + 1} clustered (from 0) is far" in done["advice"]
+    assert apart or f"Item {near} (of {near + 1}, counted from 0) is far" in done["advice"]
     assert "distinct" not in done["advice"]
 
 
@@ -61,7 +61,7 @@ def test_a_small_far_group_that_joined_others_is_named(ddsc, tmp_path):
     data = write_line(tmp_path / "group.csv", places)
     done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
     assert done["labels"].count(done["labels"][-1]) > 3
-    assert "Item 47 (from 0) of the 50 clustered and the items near it (3 in total) are far" in done["advice"]
+    assert "Item 47 (of 50, counted from 0) and the items near it (3 in total) are far" in done["advice"]
     done = json.loads(ddsc("cluster", data, "-k", 2, "--min-cluster", 0, "--json").stdout)
     assert done["labels"] == [0] * 47 + [1] * 3 and "are far" not in done["advice"]
 
@@ -78,7 +78,7 @@ def test_points_are_counted_within_their_item(ddsc, tmp_path):
     assert "item 1, point 0, coordinate 1" in ddsc("info", tmp_path / "bad.npz", code=3).stderr
 
 
-# ---- exact W2: the certificate covers the input as it was given (test_w2_oracle.py has 500 more) ----
+# ---- exact W2: the certificate holds for the input itself (test_w2_oracle.py has 500 more cases) ----
 
 def write_pair(path, x, a, y, b):
     np.savez(path, points=np.r_[x, y], weights=np.r_[a, b], offsets=[0, len(x), len(x) + len(y)])
@@ -86,7 +86,7 @@ def write_pair(path, x, a, y, b):
 
 
 def test_mass_below_the_rounding_of_the_total_is_moved(ddsc, tmp_path):
-    """Weights 1e-16 and 1.1e-16 beside eight of 1: what they differ by goes 1e8 far."""
+    """Weights 1e-16 and 1.1e-16 next to eight weights of 1: their difference moves a distance of 1e8."""
     rng = np.random.default_rng(1)
     x, y = np.r_[rng.random((8, 2)), [[1e8, 0]]], np.r_[rng.random((8, 2)), [[1e8, 0.5]]]
     a, b = np.r_[np.ones(8), 1e-16], np.r_[np.ones(8), 1.1e-16]
@@ -96,7 +96,7 @@ def test_mass_below_the_rounding_of_the_total_is_moved(ddsc, tmp_path):
 
 
 def test_light_far_points_keep_their_certificate(ddsc, tmp_path):
-    """One light point far off in each item: right before too, but one pair in fifteen was marked."""
+    """One light, distant point in each item: the results were correct, but one pair in fifteen was marked."""
     rng = np.random.default_rng(2)
     items = []
     for _ in range(24):
@@ -130,7 +130,7 @@ def test_a_matrix_too_small_to_square_is_refused(ddsc, tmp_path):
 
 @pytest.mark.parametrize("words", [["sinkhorn"], ["mmd"], ["mmd", "--mmd-kernel", "energy"]])
 def test_coordinates_too_small_to_square_are_refused(ddsc, tmp_path, words):
-    """Where nothing is scaled: 0.3 of the value was lost at 1e-150, all of it at 1e-200."""
+    """Without scaling, 0.3 of the value was lost at 1e-150, and all of it at 1e-200."""
     rng = np.random.default_rng(0)
     x, y, a = rng.random((5, 2)), rng.random((5, 2)) + 1, np.ones(5)
     found = []
@@ -146,10 +146,10 @@ def test_coordinates_too_small_to_square_are_refused(ddsc, tmp_path, words):
         assert "too small for a double" in done.stderr
 
 
-# ---- settings that cannot work say so at once ----
+# ---- impossible settings are reported at once ----
 
 def write_clouds(path, columns, items=20, points=6, of=None, seed=3):
-    """Items of random points; of(item, point) gives the numbers of one row."""
+    """Items of random points; of(item, point) returns one row."""
     rng = np.random.default_rng(seed)
     of = of or (lambda i, j: rng.random(len(columns)))
     rows = (",".join([f"i{i}", *map(repr, map(float, of(i, j)))])
@@ -222,7 +222,7 @@ def test_an_id_read_as_a_coordinate(ddsc, tmp_path):
 
 
 def test_ordinary_coordinates_get_no_warning(ddsc, tmp_path):
-    """Clouds, single points, whole numbers that vary, a thin grid."""
+    """Clouds, single points, varying integers, a thin grid."""
     rng = np.random.default_rng(3)
     sets = [dict(of=None), dict(of=lambda i, j: rng.integers(0, 9, 2)),
             dict(of=lambda i, j: [i, rng.random() * 9], points=1),
@@ -260,7 +260,7 @@ def test_recall_comes_with_an_interval(ddsc, tmp_path, metric):
 def test_one_coordinate_with_two_values_is_refused(ddsc, tmp_path, words):
     data = write_line(tmp_path / "a.csv", range(6))
     assert "has two values" in ddsc("info", data, *words, code=2).stderr
-    ddsc("info", data, "--arcsinh", "*=5,x=6")  # a later name may say more than a pattern
+    ddsc("info", data, "--arcsinh", "*=5,x=6")  # a later name may be more specific than a pattern
 
 
 def test_one_cluster_with_two_names_is_refused(ddsc, tmp_path):
@@ -274,7 +274,7 @@ def test_one_cluster_with_two_names_is_refused(ddsc, tmp_path):
 
 
 def test_a_page_turns_no_text(ddsc, tmp_path):
-    """Marks of direction in a forged result are shown as escapes."""
+    """Direction marks in a forged result are shown as escapes."""
     data = write_line(tmp_path / "a.csv", [0] * 6 + [5] * 6)
     out = tmp_path / "out"
     ddsc("cluster", data, "-k", 2, "-o", out, "-q")
@@ -313,7 +313,7 @@ def test_a_ply_with_a_property_twice_is_refused(ddsc, tmp_path):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_stated_recall_holds(ddsc, tmp_path, seed):
-    """What the terminal states is a lower bound of the recall of all items, not the share found on a small sample."""
+    """The terminal shows a lower bound of the recall of all items, not the share found in a small sample."""
     points = np.random.default_rng(0).normal(size=(600 * 5, 20))
     np.savez(tmp_path / "set.npz", points=points, weights=np.ones(3000), offsets=np.arange(0, 3001, 5))
     graphs = []

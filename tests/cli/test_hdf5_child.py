@@ -16,8 +16,8 @@ import h5ad  # noqa: E402
 
 NAMES = ("photo.png", "data.csv", "x.h5ad")
 SIX = "items        6"
-# In the place of libhdf5's own function: never comes back, crashes, or closes all descriptors. Also _exit that does not
-# end the child, and a kernel without close_range.
+# Replaces libhdf5's own function: never returns, crashes, or closes all descriptors. Also replaces _exit with a
+# function that does not end the child, and simulates a kernel without close_range.
 SHIM = """
 #define _GNU_SOURCE
 #include <errno.h>
@@ -185,7 +185,7 @@ def test_one_signal_is_enough(program, tmp_path, whole, shim, number):
 
 @pytest.mark.parametrize("way", ["SHIM_CLOSES", "SHIM_STAYS"])
 def test_no_wait_is_endless(ddsc, tmp_path, whole, shim, way):
-    """The child closes its side and goes on, or does not end when it is told to."""
+    """The child closes its end and continues, or does not terminate on request."""
     (tmp_path / "a.h5ad").write_bytes(whole)
     error = ddsc("info", tmp_path / "a.h5ad", "--id", "sample", code=3, env={"LD_PRELOAD": shim, way: "1"}).stderr
     assert "a.h5ad" in error and error.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Help, version, manual page, completion: all made from the option tables."""
+"""Help, version, manual page and completion, all generated from the option tables."""
 import os
 import pty
 import re
@@ -57,7 +57,7 @@ def test_version(ddsc):
 
 
 def test_committed_man_page_is_up_to_date(ddsc, source):
-    """Renew it with: build/ddsc help --man > man/ddsc.1"""
+    """Regenerate the page with: build/ddsc help --man > man/ddsc.1"""
     assert ddsc("help", "--man").stdout == (source / "man" / "ddsc.1").read_text()
 
 
@@ -126,7 +126,7 @@ def test_fish_completes(ddsc, tmp_path):
 
 
 def test_zsh_completes(ddsc, tmp_path):
-    """A real zsh on a terminal of its own; a tab completes the line."""
+    """A zsh on its own terminal; a tab completes the line."""
     if not shutil.which("zsh"):
         pytest.skip("zsh is not here")
     (tmp_path / "_ddsc").write_text(ddsc("completion", "zsh").stdout)
@@ -135,7 +135,7 @@ def test_zsh_completes(ddsc, tmp_path):
                              cwd=tmp_path, env={**os.environ, "TERM": "dumb"}, start_new_session=True)
 
     def answer(text, wanted):
-        """Everything printed after `text` was typed, up to `wanted`."""
+        """Return everything printed after `text` was typed, up to `wanted`."""
         os.write(ours, text.encode())
         seen, end = "", time.monotonic() + 20
         while wanted not in seen and time.monotonic() < end:

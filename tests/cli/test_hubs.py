@@ -1,4 +1,4 @@
-"""Hubs: neighbors chosen by a locally rescaled distance where a few items are near to everybody."""
+"""Hubs: neighbors are chosen by a locally rescaled distance if a few items are near all others."""
 import csv
 import json
 
@@ -12,7 +12,8 @@ TAU = 8
 
 @pytest.fixture(scope="module")
 def cloudy(tmp_path_factory):
-    """Items of three points around one center in many dimensions, a few near it, the hubs. The last are copies."""
+    """Items of three points around one center in many dimensions. A few are near the center (the hubs), and the last
+    are copies."""
     random = np.random.default_rng(4)
     middle = random.normal(size=(240, 1, 60))
     middle[10:20] *= 0.4
@@ -25,7 +26,7 @@ def cloudy(tmp_path_factory):
 
 
 def choose(d2, tau, rescaled):
-    """Neighbors of each item by the rule as docs/numerics.md has it."""
+    """Return the neighbors of each item by the rule in docs/numerics.md."""
     d2 = np.maximum(d2, 0)
     order = d2 + np.diag(np.full(len(d2), np.inf))
     nearest = np.sort(order, axis=1)[:, :tau]
@@ -74,7 +75,7 @@ def test_the_result_names_the_rule(ddsc, cloudy, tmp_path):
     assert hubs["neighbors"] == "rescaled" and plain["neighbors"] == "nearest"
     assert hubs["nearest_largest_in_degree"] == plain["largest_in_degree"] > 2 * hubs["largest_in_degree"]
     assert hubs["nearest_zero_in_degree"] == plain["zero_in_degree"] > hubs["zero_in_degree"]
-    assert "rescaled" in told["default"]["advice"] and "(a hub)" in told["off"]["advice"]
+    assert "rescaled" in told["default"]["advice"] and "is a hub" in told["off"]["advice"]
     for name in "graph.mtx", "labels.csv", "embedding.npy":
         assert (tmp_path / "default" / name).read_bytes() == (tmp_path / "always" / name).read_bytes()
     assert (tmp_path / "default" / "graph.mtx").read_bytes() != (tmp_path / "off" / "graph.mtx").read_bytes()
@@ -90,7 +91,8 @@ def test_sets_without_hubs_are_left_alone(ddsc, three_groups, tmp_path):
 
 
 def test_duplicates_are_no_hubs(ddsc, tmp_path):
-    """Ties go by index, so the first of many copies are everybody's: that is not what rescaling is for."""
+    """Ties are broken by index, so the first of many copies are neighbors of all items. Rescaling must not react to
+    them."""
     points = np.repeat(np.random.default_rng(1).normal(size=(4, 5, 2)), 50, axis=0)
     np.save(tmp_path / "copies.npy", points)
     result = run(ddsc, tmp_path / "out", tmp_path / "copies.npy", "--tau", 5)
@@ -99,7 +101,7 @@ def test_duplicates_are_no_hubs(ddsc, tmp_path):
 
 @pytest.mark.parametrize("words", [["--sample-columns", "0.3"], ["--neighbors", "approximate"], ["--sample", "0.6"]])
 def test_searches_that_see_less(ddsc, cloudy, tmp_path, words):
-    """The rule works over the distances that there are."""
+    """The rule uses the known distances."""
     result = run(ddsc, tmp_path / "out", cloudy, "--hubs", "always", *words)
     assert result["hubs"]["neighbors"] == "rescaled"
     assert result["hubs"]["largest_in_degree"] < result["hubs"]["nearest_largest_in_degree"]

@@ -20,7 +20,7 @@ def convert(ddsc, tmp_path, *words):
 
 
 def dense(data, i, shape):
-    """Item i as an image of masses."""
+    """Return item i as an image of masses."""
     image = np.zeros(shape)
     points = data["support"][data["indices"]] if "support" in data else data["points"]
     for p in range(data["offsets"][i], data["offsets"][i + 1]):
@@ -69,7 +69,7 @@ def test_kinds_of_files_agree(ddsc, tmp_path):
              "f.pgm": b"P2 5 7 3\n" + " ".join(str(v // 85) for v in gray.flat).encode(),
              "g.ppm": b"P3\n5 7\n#\n255 " + " ".join(f"{v} {v} {v}" for v in gray.flat).encode(),
              "h.pgm": b"P5 5 7 65535\n" + (gray * 257).astype(">u2").tobytes(),
-             "i.png": png(np.dstack([gray * 0 + 255, gray]))}  # white, more or less opaque
+             "i.png": png(np.dstack([gray * 0 + 255, gray]))}  # white, partly transparent
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     data = convert(ddsc, tmp_path, *[tmp_path / name for name in files])
@@ -106,7 +106,7 @@ def test_colors(ddsc, tmp_path):
     assert list(data["offsets"]) == [0, 2, 3] and sorted(data["weights"]) == [0.25, 0.75, 1]
     points = data["support"][data["indices"]] if "support" in data else data["points"]
     by_weight = dict(zip(data["weights"], points))
-    assert by_weight[0.25][0] > 90 and abs(by_weight[0.25][1]) < 1e-2  # nearly white, no hue
+    assert by_weight[0.25][0] > 90 and abs(by_weight[0.25][1]) < 1e-2  # nearly white, without hue
     assert by_weight[0.75][1] > 60                                     # red
     assert by_weight[1][0] < 6                                         # nearly black
 
@@ -163,7 +163,7 @@ def test_black_image_is_an_item_without_mass(ddsc, tmp_path):
 
 
 def test_1000_png_digits_in_one_command(ddsc, data_dir, tmp_path):
-    """From a folder of PNG digits to clusters: the same as from the idx file."""
+    """The clusters of a folder of PNG digits are the same as those of the idx file."""
     with gzip.open(data_dir / "mnist" / "t10k-images-idx3-ubyte.gz") as f:
         images = np.frombuffer(f.read(), "u1", offset=16).reshape(-1, 28, 28)[:1000]
     with gzip.open(data_dir / "mnist" / "t10k-labels-idx1-ubyte.gz") as f:

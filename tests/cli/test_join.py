@@ -1,4 +1,4 @@
-"""Several metrics as one: --metric w2+mmd, and what does not go with it."""
+"""Joined metrics (--metric w2+mmd), and options that do not support them."""
 import json
 
 import pytest
@@ -37,9 +37,9 @@ def test_same_labels_for_any_order_and_threads(ddsc, groups):
 
 def test_no_model_is_said_before_and_after(ddsc, groups, tmp_path):
     done = ddsc("cluster", groups, "-k", "3", "--metric", "w2+mmd", "-o", tmp_path / "r")
-    assert "no model.npz" in " ".join(done.stderr.split())
+    assert "model.npz will not be written" in " ".join(done.stderr.split())
     done = ddsc("assign", tmp_path / "r" / "model.npz", groups, code=3)
-    assert "joined metrics (w2+mmd), by baselines or by given distances have no rule" in done.stderr
+    assert "joined metrics (w2+mmd), baselines or precomputed distances cannot assign" in done.stderr
 
 
 @pytest.mark.parametrize("words, told", [
@@ -59,7 +59,7 @@ def test_refused(ddsc, words, told):
 
 
 def test_headline_counts_what_was_found(ddsc, tmp_path):
-    """Twenty copies of two items, ten clusters asked for: two are there to be found."""
+    """Twenty copies of two items, with ten clusters requested: only two exist."""
     rows = "".join(f"{i},{p},{10 * (i % 2)}\n" for i in range(20) for p in (0, 1))
     (tmp_path / "two.csv").write_text("id,x,y\n" + rows)
     told = ddsc("cluster", tmp_path / "two.csv", "-k", "10", "-o", tmp_path / "r").stdout

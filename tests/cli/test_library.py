@@ -1,5 +1,5 @@
-"""The library never prints, exits, installs signal handlers or keeps global state: seen in the
-symbols of the shared library, so that no path has to be run."""
+"""The library never prints, exits, installs signal handlers or keeps global state. The test checks the symbols of the
+shared library, so it need not run every path."""
 import os
 import pathlib
 import re
@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 
-# libhdf5 is one for the whole process and not safe for threads: one lock stands before it.
+# libhdf5 is shared by the whole process and not thread-safe, so one lock protects it.
 OF_LIBHDF5 = {"turn_lock"}
-# What the compiler and its runtime put into every library.
+# Symbols that the compiler and its runtime add to every library.
 OF_THE_COMPILER = {"completed.0", "__dso_handle", "__TMC_END__", "__cpu_features2", "__cpu_model"}
-# The child process in which libhdf5 works begins, behaves and ends by these.
+# The child process that runs libhdf5 uses these functions.
 OF_THE_CHILD = {"fork", "_exit", "signal"}
 FORBIDDEN = re.compile(
     r"stdin|stdout|stderr|v?f?printf|f?puts|f?putc|putchar|perror|__\w*printf_chk|"  # prints
@@ -35,7 +35,7 @@ def output(*words):
 
 def test_no_forbidden_calls(library):
     used = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "-u", library).splitlines()}
-    assert {"malloc", "memcpy"} <= used  # else nm is not read as it writes
+    assert {"malloc", "memcpy"} <= used  # otherwise the output of nm is not parsed
     assert [name for name in sorted(used - OF_THE_CHILD) if FORBIDDEN.fullmatch(name)] == []
 
 
@@ -47,7 +47,7 @@ def test_the_child_alone_forks(source):
 
 
 def test_jumps_are_libjpegs(source):
-    """It knows no other way to tell an error; nothing else jumps."""
+    """libpng has no other way to report an error; no other code uses longjmp."""
     users = [p.name for p in (source / "src").rglob("*.[ch]") if re.search(r"\blongjmp\(", p.read_text())]
     assert users in ([], ["jpeg.c"])
 

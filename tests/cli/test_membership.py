@@ -1,4 +1,4 @@
-"""--membership: how strongly items belong to clusters, by distance and by words."""
+"""--membership: how strongly items belong to clusters, from distances and from words."""
 import csv
 import json
 
@@ -81,7 +81,7 @@ def test_by_words(ddsc, docs):
 
 
 def test_long_documents_are_not_certain(ddsc, tmp_path):
-    """Documents of two topics whose words come in bursts: plain posteriors of the mixture are all 0 or 1."""
+    """Documents on two topics whose words occur in bursts: uncalibrated posteriors of the mixture are all 0 or 1."""
     random = np.random.default_rng(1)
     words = [[f"{t}{k}" for k in range(200)] for t in "ab"]
     rows = []

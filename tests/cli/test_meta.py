@@ -1,4 +1,4 @@
-"""Columns about items from a table of their own; and sets that keep ids and numbers only."""
+"""Metadata columns from a separate table, and sets that store only ids and numbers."""
 import json
 
 import numpy as np
@@ -35,7 +35,7 @@ def test_meta_is_joined_by_id_and_kept(ddsc, cells, tmp_path):
     ddsc("cluster", tmp_path / "a.npz", "-k", 1, "-o", tmp_path / "result")
     assert table(tmp_path / "result" / "model.npz")[0] == rows
     assert json.loads(ddsc("info", *words, "--json").stdout)["meta"] == names
-    assert "about items  batch, age" in ddsc("info", *words).stdout
+    assert "metadata     batch, age" in ddsc("info", *words).stdout
 
 
 def test_files_are_joined_with_their_columns(ddsc, cells, tmp_path):
@@ -140,7 +140,7 @@ def test_several_tables_are_joined(ddsc, cells, tmp_path):
     rows, names = table(tmp_path / "a.npz")
     assert names == ["batch", "age", "file"] and "more.csv has no row for 1 of the 3 items" in said
     assert rows == {"a": ["1", "", "a.fcs"], "b": ["1", "37 years", "b.fcs"], "c": ["2", "41", ""]}
-    # to what a file has already, too, but never one column twice
+    # added to the columns of the file, but never the same column twice
     (tmp_path / "third.csv").write_text("id,site\na,x\nb,y\nc,z\n")
     ddsc("convert", tmp_path / "a.npz", "--meta", tmp_path / "third.csv", "-o", tmp_path / "b.npz")
     assert table(tmp_path / "b.npz")[1] == ["batch", "age", "file", "site"]

@@ -1,4 +1,4 @@
-"""MMD of the shared library, called through ctypes, against plain numpy."""
+"""Compares MMD of the shared library, called with ctypes, with NumPy."""
 import ctypes as C
 import os
 
@@ -88,7 +88,7 @@ def kernel_matrix(x, kernel, h):
 
 
 def oracle(clouds, weights, kernel, estimator, h):
-    """D^2 from the kernel between all points, item by item."""
+    """Return D^2 from the kernel between all points, item by item."""
     k = kernel_matrix(np.concatenate(clouds), kernel, h)
     weights = [w / w.sum() for w in weights]
     ends = np.cumsum([0] + [len(x) for x in clouds])

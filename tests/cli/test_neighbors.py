@@ -1,4 +1,4 @@
-"""ddsc neighbors: the graph equals the one cut from the full matrix."""
+"""ddsc neighbors: the graph equals the graph computed from the full matrix."""
 import io
 import json
 

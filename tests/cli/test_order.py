@@ -8,7 +8,7 @@ import scipy.stats
 
 
 def write(path, place, points=40, seed=0):
-    """Clouds at given places (n x 3), and a table about them; item 4 has no age."""
+    """Clouds at the given positions (n x 3), and a table about them; item 4 has no age."""
     random = np.random.default_rng(seed)
     rows, about = ["id,u,v,w"], ["id,age,site,grade"]
     for i, at in enumerate(place):
@@ -54,6 +54,15 @@ def test_a_line(ddsc, line):
     assert "one direction is enough" in ddsc("order", path / "r").stdout
 
 
+def test_the_stability_is_that_of_the_report(ddsc, line):
+    path, _ = line
+    own, stored = (json.loads(ddsc("order", path / "r", *seed, "--json").stdout)["stability"]["rho"]
+                   for seed in (("--seed", 5), ()))
+    told = json.loads((path / "r" / "result.json").read_text())
+    assert told["verdict"]["level"] == "continuum" and stored == told["order"]["stability"]
+    assert f"{stored:.2f}" in (path / "r" / "report.html").read_text() and stored != own > .9
+
+
 def test_columns_about_items(ddsc, line):
     path, _ = line
     told = json.loads(ddsc("order", path / "r", "--json").stdout)
@@ -72,7 +81,7 @@ def test_columns_about_items(ddsc, line):
 
 
 def test_share_of_the_variation(ddsc, line):
-    """Against projection matrices on the matrix of all distances."""
+    """Compares the result with projection matrices on the full distance matrix."""
     path, _ = line
     told = json.loads(ddsc("order", path / "r", "--json").stdout)
     ddsc("distance", path / "cells.csv", "-m", "mmd", "--squared", "-o", path / "D.npy", "-f", "-q")

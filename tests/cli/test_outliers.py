@@ -1,4 +1,4 @@
-"""Items that lie apart: marked in items.csv, with --outliers label -1 and in no cluster."""
+"""Outliers: marked in items.csv; with --outliers, they have the label -1 and belong to no cluster."""
 import csv
 import json
 
@@ -55,7 +55,7 @@ def test_clean_sets_have_hardly_any(ddsc, tmp_path):
 
 
 def test_left_out_everywhere(ddsc, tmp_path):
-    """Labels, sizes, typical items, scores and confusion agree on who is in no cluster; the page can be made again."""
+    """Labels, sizes, typical items, scores and confusion agree on the outliers, and the page can be generated again."""
     path = planted(tmp_path)
     done = ddsc("cluster", path, "-k", "2:4", "--outliers", "-o", tmp_path / "r")
     folder = tmp_path / "r"
@@ -81,7 +81,7 @@ def test_left_out_everywhere(ddsc, tmp_path):
 
 
 def test_a_small_far_group_keeps_its_items(ddsc, tmp_path):
-    """A cluster of its own is a group, however far."""
+    """A distant cluster is a cluster, not outliers."""
     clouds = groups()
     for i in range(4):
         clouds[i] = clouds[i] + [300, 0, 0]
@@ -92,7 +92,7 @@ def test_a_small_far_group_keeps_its_items(ddsc, tmp_path):
 
 
 def test_copies_are_no_reason(ddsc, tmp_path):
-    """Beside a heap of equal items the others are not all outliers."""
+    """If many items are equal, the others are not all outliers."""
     clouds = groups(n=60)
     write(tmp_path / "c.npz", [clouds[0]] * 40 + clouds)
     ddsc("cluster", tmp_path / "c.npz", "-k", 3, "-o", tmp_path / "r", "-q")
@@ -106,7 +106,7 @@ def test_refused_without_a_graph(ddsc, tmp_path):
 
 
 def test_an_item_apart_from_many_twins(ddsc, tmp_path):
-    """Twins have no score of their own; the one item that has must not set the limit alone."""
+    """Duplicates have no score. The only item with a score must not determine the limit."""
     clouds = [np.zeros((1, 2))] * 39 + [np.array([[5.0, 0]])]
     ddsc("cluster", write(tmp_path / "t.npz", clouds), "-k", 1, "--outliers", "-o", tmp_path / "r", "-q")
     assert [i for i, row in enumerate(table(tmp_path / "r")) if row["is_outlier"] == "1"] == [39]

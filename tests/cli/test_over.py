@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory, ddsc):
-    """Two groups throughout 2024, and a third one from July on; group 0 moves in its second coordinate in October."""
+    """Two groups throughout 2024, and a third one from July on. Group 0 shifts in its second coordinate in October."""
     path = tmp_path_factory.mktemp("stream")
     random = np.random.default_rng(4)
     rows, about, kinds = ["id,u,v"], ["id,date,size,site,name"], []

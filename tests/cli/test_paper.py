@@ -1,4 +1,4 @@
-"""tools/paper.py: single rows, resuming, and the page, which is made from the stored rows alone."""
+"""tools/paper.py: single rows, resuming, and the page, which is generated only from the stored rows."""
 import json
 import os
 import pathlib
@@ -17,7 +17,7 @@ def run(source, tmp_path, *words, data=None, code=0):
 
 
 def test_committed_page_is_made_from_the_stored_rows(source, tmp_path):
-    """Renew it with: ./run paper --page"""
+    """Regenerate the page with: ./run paper --page"""
     run(source, tmp_path, "--page", "-o", tmp_path / "paper.md")
     assert (tmp_path / "paper.md").read_text() == (source / "docs" / "paper.md").read_text()
     details = pathlib.Path("notes", "paper-details.md")
@@ -40,7 +40,7 @@ def test_list(source, tmp_path):
 
 
 def test_shapes(source, tmp_path):
-    """A row that is stored is not computed again; rows that are not are shown as such."""
+    """Stored rows are not computed again; other rows are shown as missing."""
     words = ["--quick", "--only", "synthetic", "--row", "w2", "kmeans"]
     page = run(source, tmp_path, *words).stdout
     assert "|w2|1.0|1.000|1.000|" in page and "|mmd|1.0|not computed|not computed|" in page
@@ -58,7 +58,7 @@ def test_without_data(source, tmp_path):
 
 
 def test_rows_of_real_data(source, tmp_path, data_dir, ddsc):
-    """The command that the page shows gives the value that the row holds."""
+    """The command shown on the page gives the value stored in the row."""
     rows = ["--row", "lot-paper", "lot-defaults", "lot-best", "sc-pixels"]
     page = run(source, tmp_path, "--quick", "--only", "mnist", *rows, data=data_dir).stdout
     folder = tmp_path / "paper-quick"
@@ -72,7 +72,7 @@ def test_rows_of_real_data(source, tmp_path, data_dir, ddsc):
 
 @pytest.mark.parametrize("metric", ["mmd", "sinkhorn", "w2", "lot"])
 def test_stored_rows_are_current(source, tmp_path, data_dir, ddsc, metric):
-    """The program of today gives the values of the stored rows, with the commands of the page."""
+    """The current program gives the values of the stored rows with the commands on the page."""
     rows = source / "tools" / "paper_tables" / "rows"
     made = json.loads((rows / "data--bbcsport.json").read_text())["command"].split()[1:]
     kept = json.loads((rows / f"bbcsport--{metric}-paper.json").read_text())
@@ -101,7 +101,7 @@ def test_running_time(source, tmp_path, data_dir):
 @pytest.mark.parametrize("changes, expected", [
     ((.01, .04, ""), "b"), ((.04, .05, .01), "a, b"), ((.01, -.2, ""), "none of these"), ((.01, None, ""), "not computed")])
 def test_causes(source, changes, expected):
-    """A cause is named if it brings a row that is .05 below the paper to within .02."""
+    """A cause is listed if it raises a row from .05 below the paper to within .02."""
     code = f"from paper_tables.page import explained; print(explained(-.05, {changes!r}, 'abc'))"
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=source / "tools", capture_output=True, text=True)
     assert done.stdout.strip() == expected, done.stderr

@@ -1,4 +1,4 @@
-"""ddsc test: columns, blocks, remedies, refusals; and the kidney and blood cohorts."""
+"""ddsc test: columns, blocks, remedies, rejected input; and the kidney and blood cohorts."""
 import gzip
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 
 
 def write(path, n=24, points=30, seed=0, few=None):
-    """A cohort of two classes that differ in position, as a table of points and one about items."""
+    """A cohort of two classes that differ in position, as a table of points and a metadata table."""
     random = np.random.default_rng(seed)
     rows, about = ["id,x,y,z"], ["id,group,age,sex,patient,site,gone,one"]
     for i in range(n):

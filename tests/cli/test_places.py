@@ -15,7 +15,7 @@ from test_faults import DEEP, OFTEN_NEW, faulty, files, owner, shim, two_results
 
 
 class Mounted:
-    """The folder place/out as a mount point."""
+    """Make the folder place/out a mount point."""
 
     def __init__(self, kind, place):
         self.out, self.env, self.kind = place / "out", {}, kind
@@ -53,7 +53,7 @@ def mounted(request, tmp_path):
 
 
 def test_a_result_in_a_mount_point(faulty, two_results, mounted):
-    """With and without --force; --force is needed; nothing else stays."""
+    """With and without --force: --force is required, and no other files remain."""
     words, known = two_results
     place = mounted.out.parent
     first = [w for w in words[0] if w != "-f"]
@@ -88,7 +88,7 @@ def start(faulty, words, mounted):
 
 
 def test_failures_in_a_mount_point(faulty, ddsc, two_results, mounted):
-    """Whatever call fails, the old result is complete, and can be read."""
+    """If any call fails, the old result is complete and readable."""
     words, known = two_results
     start(faulty, words, mounted)
     done = faulty(words[1], "EIO", 0, mounted.out.parent, **mounted.env)
@@ -105,7 +105,7 @@ def test_failures_in_a_mount_point(faulty, ddsc, two_results, mounted):
 
 
 def test_kills_in_a_mount_point(faulty, two_results, mounted):
-    """A kill leaves one whole result, or the next run, even one that is refused, brings the old one back."""
+    """A kill leaves one complete result, or the next run (even a rejected one) restores the old one."""
     words, known = two_results
     start(faulty, words, mounted)
     n = len(faulty(words[1], "KILL", 0, mounted.out.parent, **mounted.env).calls)
@@ -165,14 +165,14 @@ def test_file_systems_without_flags_of_rename(faulty, two_results, tmp_path, pla
     calls = faulty(words[1], "EIO", 0, tmp_path, DDSC_FAULT_PLAIN=plain).calls
     (tmp_path / "out" / "notes.txt").write_text("mine")
     faulty(words[0], "EIO", 0, tmp_path, DDSC_FAULT_PLAIN=plain)
-    assert calls[-1].startswith("fsync")  # of the folder: the result is complete by then, so this error is ignored
+    assert calls[-1].startswith("fsync")  # sync of the folder: the result is already complete, so this error is ignored
     for at in range(1, len(calls), 1 if DEEP else 3):
         assert faulty(words[1], "EIO", at, tmp_path, DDSC_FAULT_PLAIN=plain).returncode == 6
         assert which(tmp_path / "out", known) == 0
 
 
 def test_places_are_tried_before_the_work(program, shim, three_groups, tmp_path):
-    """The first call on disk that fails ends the run before the input is read."""
+    """If the first call on the disk fails, the run ends before the input is read."""
     for words in (["cluster", "missing.npz", "-k", 3, "-o", "out"], ["distance", "missing.npz", "-o", "D.npy"]):
         env = {**os.environ, "LD_PRELOAD": str(shim), "DDSC_FAULT": "ENOSPC", "DDSC_FAULT_AT": "1"}
         done = subprocess.run([program, *map(str, words)], env=env, cwd=tmp_path, capture_output=True, text=True)
@@ -189,7 +189,7 @@ def test_places_are_tried_before_the_work(program, shim, three_groups, tmp_path)
 
 @pytest.fixture
 def inputs(ddsc, three_groups, tmp_path):
-    """A folder with an input of every kind."""
+    """Create a folder with an input of every kind."""
     ddsc("convert", three_groups, "-o", tmp_path / "items.csv")
     ddsc("convert", three_groups, "-o", tmp_path / "in.npz")
     ddsc("cluster", tmp_path / "in.npz", "-k", 3, "-q", "-o", tmp_path / "model")
@@ -243,7 +243,7 @@ CONFLICTS = {
 
 @pytest.mark.parametrize("what", CONFLICTS)
 def test_an_input_is_never_overwritten(program, inputs, what):
-    """Exit code 2 before the work, with --force too, by any name of the file."""
+    """Exit code 2 before any work, even with --force, under any name of the file."""
     words = [str(w) for w in CONFLICTS[what]]
     if "--resume" in words:
         (inputs / "keep").mkdir()
@@ -289,7 +289,7 @@ WORDS = {"v.npy": "v.txt", ".v.npy": ".v.txt", "v.npy.npy": "v.npy.txt", "w.npy.
 
 @pytest.mark.parametrize("given", [*TABLES, *WORDS])
 def test_companions_are_never_overwritten(program, ddsc, inputs, given):
-    """The run needs the companion, and refuses to replace it."""
+    """The run needs the companion file and does not replace it."""
     def write(name, content):
         (inputs / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
 
@@ -317,7 +317,7 @@ def test_companions_are_never_overwritten(program, ddsc, inputs, given):
 
 
 def test_other_files_are_overwritten(program, ddsc, inputs):
-    """A neighbor of an input, a result in the folder of its input, a page in the folder of its result."""
+    """A file next to an input, a result in the folder of its input, a page in the folder of its result."""
     for words in (["convert", "items.csv", "-o", "items.tsv"], ["cluster", "in.npz", "-k", 3, "-o", "new"],
                   ["convert", "many", "-o", "many/all.npz"], ["report", "model"], ["text", "docs.tsv", "-o", "docs.npz"],
                   ["report", "model", "--plots", "svg"], ["distance", "in.npz", "-o", "in.txt.npy"],
@@ -371,7 +371,7 @@ def test_permissions_are_never_loosened(program, ddsc, three_groups, tmp_path, w
 @pytest.mark.parametrize("where, mode, code", [("place", 0o555, 0), ("place/out", 0o333, 0), ("place/out", 0o555, 6),
                                                ("place/out", 0o000, 6)])
 def test_folders_without_permissions(program, three_groups, where, mode, code):
-    """Not as root, whom permissions do not stop: the old result or the new one, and nothing else."""
+    """Not as root, because permissions do not restrict root: the old result or the new one, and nothing else."""
     other = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
     with tempfile.TemporaryDirectory() as folder:
         given = pathlib.Path(shutil.copy(three_groups, folder))
@@ -400,7 +400,7 @@ def test_folders_without_permissions(program, three_groups, where, mode, code):
 
 
 def test_nobody_reads_a_stage(program, shim, ddsc, three_groups, tmp_path):
-    """While the files are written, others cannot open them."""
+    """While the files are written, other users cannot open them."""
     env = {**os.environ, "LD_PRELOAD": str(shim), "DDSC_FAULT": "KILL", "OMP_NUM_THREADS": "1"}
     log = tmp_path / "log"
     words = [program, "cluster", str(three_groups), "-k", "3", "-j", "1", "-q", "-o", "out"]
@@ -435,7 +435,7 @@ def test_groups_are_kept(program, ddsc, three_groups, tmp_path):
 
 
 def test_an_access_control_list_is_not_loosened(ddsc, three_groups, tmp_path):
-    """A group that the list denied gets nothing from the new file."""
+    """A group that the access control list denied has no access to the new file."""
     if not shutil.which("setfacl"):
         pytest.skip("no setfacl here")
     ddsc("cluster", three_groups, "-k", 3, "-q", "-o", tmp_path / "out")

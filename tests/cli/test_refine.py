@@ -1,4 +1,4 @@
-"""--refine: the word counts that ddsc text keeps, and the mixture of words against a second implementation."""
+"""--refine: the word counts stored by ddsc text, and the mixture of words compared with a second implementation."""
 import collections
 import csv
 import json
@@ -14,7 +14,7 @@ VOCABULARY = sum(WORDS.values(), []) + BOTH
 
 
 def texts(n=120, length=7, seed=0, topics=WORDS):
-    """Documents of three topics and of common words; each has a rare word of its own."""
+    """Documents on three topics with common words; each contains a unique rare word."""
     random = np.random.default_rng(seed)
     names = list(topics)
     out = []
@@ -49,7 +49,7 @@ def items(folder):
 
 
 def evidence(folder):
-    """The evidence for the verdict, whatever the numbers of the clusters."""
+    """The evidence for the verdict, independent of the numbering of the clusters."""
     found = result(folder)["verdict"]["evidence"]
     clusters = sorted(sorted((k, str(v)) for k, v in c.items() if k != "label") for c in found.pop("clusters", []))
     return found, clusters
@@ -115,7 +115,7 @@ def test_bad_counts_are_rejected(ddsc, docs, array, change, expected):
 # ---- the mixture ----
 
 def mixture(counts, labels, k):
-    """Recipe A of the notes: expectation maximization from labels. Returns labels and the number of rounds."""
+    """Run expectation maximization from labels. Return labels and the number of rounds."""
     df = collections.Counter(w for c in counts for w in c)
     place = {w: j for j, w in enumerate(sorted(w for w in df if df[w] >= 2))}
     X = np.zeros((len(counts), len(place)))

@@ -1,4 +1,4 @@
-"""One test for each defect that was found in the program and mended."""
+"""One test for each defect that was found in the program and fixed."""
 import json
 import resource
 import signal
@@ -51,7 +51,7 @@ def test_a_bad_matrix_is_named(ddsc, tmp_path):
 
 
 def test_squared_estimates_below_zero_are_taken_back(ddsc, tmp_path):
-    """distance --squared writes unbiased MMD as it is; --squared-input refused what was negative."""
+    """distance --squared writes unbiased MMD unchanged; --squared-input used to reject negative values."""
     ddsc("generate", "gaussians", "-o", tmp_path / "g.npz", "--points", 8)
     ddsc("distance", tmp_path / "g.npz", "-m", "mmd", "--mmd-estimator", "unbiased",
          "--squared", "-o", tmp_path / "D.npy")
@@ -84,7 +84,7 @@ def test_a_file_over_the_limit_is_an_error_not_a_crash(program, ddsc, tmp_path):
 
 
 def test_narrow_kernels_keep_their_digits(ddsc, tmp_path):
-    """The unbiased estimate was a difference of sums that agreed in nearly all digits."""
+    """The unbiased estimate used to be a difference of nearly equal sums."""
     random = np.random.default_rng(3)
     points = random.normal(size=(3, 12, 10))
     np.save(tmp_path / "c.npy", points)

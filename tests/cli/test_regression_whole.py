@@ -1,4 +1,4 @@
-"""Whole coordinates whose costs lie close together: the integer costs once left their range."""
+"""Integer coordinates with similar costs: the integer costs used to leave their range."""
 import numpy as np
 import pytest
 

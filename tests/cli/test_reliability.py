@@ -1,4 +1,4 @@
-"""tests/README.md names tests that exist."""
+"""The tests listed in tests/README.md exist."""
 import re
 
 

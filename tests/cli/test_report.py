@@ -1,4 +1,4 @@
-"""report.html and `ddsc report`: one page that stands alone, made again from a result, and its pictures."""
+"""report.html and `ddsc report`: a self-contained page, regenerated from a result, and its figures."""
 import base64
 import csv
 import hashlib
@@ -110,7 +110,7 @@ def test_names_are_escaped(ddsc, three_groups, tmp_path):
 
 
 def test_report_again_gives_the_same_page(ddsc, shapes, tmp_path):
-    assert "report.html" in ddsc("report", shapes).stdout  # nothing to change, so nothing refused
+    assert "report.html" in ddsc("report", shapes).stdout  # nothing to change, so nothing is rejected
     ddsc("report", shapes, "-o", tmp_path / "page.html")
     assert (tmp_path / "page.html").read_bytes() == (shapes / "report.html").read_bytes()
     (tmp_path / "page.html").write_text("mine")

@@ -11,7 +11,7 @@ def bytes_of(where):
     found = {path.name: path.read_bytes() for path in where.iterdir()}
     result = json.loads(found.pop("result.json"))
     del result["seconds"], result["threads"], result["command"]
-    page = found["report.html"].decode()  # it tells the command and the time by stage
+    page = found["report.html"].decode()  # it contains the command and the time by stage
     page = re.sub(r"<h2>Command to reproduce this result</h2>\n<pre>.*?</pre>", "", page, flags=re.S)
     page = re.sub(r"<h2>Seconds by stage</h2>.*?</table>", "", page, flags=re.S)
     found["report.html"] = re.sub(r"<li><b>[^<]*</b>seconds</li>", "", page)
@@ -41,8 +41,8 @@ def test_other_verbs(ddsc, three_groups, verb):
 
 
 def test_kernels_as_young_as_the_processor(ddsc, three_groups, tmp_path):
-    """OpenBLAS that does not know the processor takes its slowest kernels; the program asks for better
-    ones, and leaves alone what the user asked for."""
+    """If OpenBLAS does not know the processor, it selects its slowest kernels. The program requests better ones, unless
+    the user requested specific kernels."""
     flags = pathlib.Path("/proc/cpuinfo").read_text() if os.path.exists("/proc/cpuinfo") else ""
     if "avx2" not in flags or "OPENBLAS_CORETYPE" in os.environ:
         pytest.skip("a processor without AVX2, or kernels chosen by the caller")

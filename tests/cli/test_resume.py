@@ -1,4 +1,4 @@
-"""--resume: runs that are stopped or killed go on and end in the same bytes."""
+"""--resume: stopped and killed runs are resumed and give the same bytes."""
 import json
 import os
 import random
@@ -14,7 +14,7 @@ import pytest
 from conftest import clouds
 
 DEEP = bool(os.environ.get("DDSC_DEEP"))
-# A sanitized program is several times slower; a third of the kills is enough to see its memory errors.
+# Sanitizers make the program several times slower; a third of the kills is enough to detect memory errors.
 SLOW = bool(os.environ.get("DDSC_SANITIZED")) and not DEEP
 
 
@@ -43,7 +43,7 @@ def contents(folder, ignore=("result.json", "report.html")):
 
 
 def killed(program, words, after):
-    """Start, wait, kill -9. True when the program was done before."""
+    """Start the program, wait, and kill it. Return True if it finished before."""
     child = subprocess.Popen([program, *map(str, words)], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
     try:
@@ -57,8 +57,8 @@ def killed(program, words, after):
 
 
 def test_many_kills_and_the_same_bytes(ddsc, program, data, tmp_path):
-    """Each run lasts a little longer than the one before could have needed; whatever is done when
-    it dies, the end is the same."""
+    """Each run lasts slightly longer than the previous one. The final result does not depend on the moment of the
+    kill."""
     words = ["cluster", data, "-k", 3, "--metric", "sinkhorn", "--epsilon", "1%", "-j", 2]
     started = time.monotonic()
     ddsc(*words, "-o", tmp_path / "whole")
@@ -103,7 +103,7 @@ def test_other_verbs(ddsc, program, data, tmp_path, metric, verb):
 
 
 def test_search_with_cuts(ddsc, shared, tmp_path):
-    """A pair that is looked up gives no cut: more may be solved, the graph is the same."""
+    """A pair that is looked up gives no cut, so more pairs may be solved, but the graph is the same."""
     words = ["neighbors", shared, "--tau", 5, "-q"]
     ddsc(*words, "-o", tmp_path / "whole")
     for run in range(3):
@@ -185,7 +185,7 @@ def test_files_of_a_half_written_result_are_replaced(ddsc, data, tmp_path):
 
 
 def test_other_items_of_the_same_run(ddsc, data, tmp_path):
-    """The resamples of --stability are other items: they neither use the folder nor disturb it."""
+    """The resamples of --stability have other items, so they neither use nor change the folder."""
     words = ["cluster", data, "-k", 3, "--stability", 2, "--resume", tmp_path / "keep", "--json", "-q"]
     first, again = json.loads(ddsc(*words).stdout), json.loads(ddsc(*words).stdout)
     assert first["resumed"] == 0 and again["resumed"] > 0 and first["labels"] == again["labels"]
@@ -200,7 +200,7 @@ def test_folders_that_cannot_be_used(ddsc, data, tmp_path):
     ("", "damaged (it is empty)", 3), ("something else\n", "damaged", 3), ("cut", "damaged", 3),
     ("flip", "damaged", 3), ("ddsc-resume 1\nversion 0.1.0\n", "format 1", 2)])
 def test_manifests_that_cannot_be_used(ddsc, data, tmp_path, content, word, code):
-    """A manifest that is not whole is called damaged, not a run with other settings."""
+    """An incomplete manifest is reported as damaged, not as a run with other settings."""
     words = ["neighbors", data, "--resume", tmp_path / "keep", "-o", tmp_path / "g.mtx", "-f", "-q"]
     ddsc(*words)
     manifest = tmp_path / "keep" / "manifest"
@@ -220,7 +220,8 @@ def start(program, words):
 
 
 def test_four_processes_share_a_folder(program, ddsc, data, tmp_path):
-    """All begin at once, on a new folder and on one with chunks; all end, in the same bytes."""
+    """Several processes start at once, with a new folder and with one that contains chunks. All finish with the same
+    bytes."""
     words = ["neighbors", data, "--metric", "sinkhorn", "--epsilon", "1%", "-j", 1, "-q"]
     ddsc(*words, "-o", tmp_path / "whole")
     for _ in range(2):
@@ -239,8 +240,8 @@ def test_four_processes_share_a_folder(program, ddsc, data, tmp_path):
 
 
 def test_kills_of_one_to_four_processes(program, ddsc, data, tmp_path):
-    """Processes on one folder are killed at random; those that live, and those that come after, end
-    in the bytes of a run that nobody disturbed, and nothing is left half written."""
+    """Processes that share a folder are killed at random. The surviving and the later processes give the bytes of an
+    undisturbed run, and no partial files remain."""
     words = ["neighbors", data, "--metric", "sinkhorn", "--epsilon", "1%", "-j", 1, "-q", "-f"]
     started = time.monotonic()
     ddsc(*words, "-o", tmp_path / "whole")
@@ -263,7 +264,7 @@ def test_kills_of_one_to_four_processes(program, ddsc, data, tmp_path):
             kills += job.returncode != 0
             if job.returncode == 0:
                 assert (tmp_path / f"out{p}").read_bytes() == wanted
-        if rounds % 4 == 0:  # else a later round finds everything done
+        if rounds % 4 == 0:  # otherwise a later round finds no remaining work
             shutil.rmtree(keep)
     assert kills >= KILLS
     ddsc(*words, "-o", tmp_path / "out0", "--resume", keep)
@@ -274,7 +275,7 @@ def test_kills_of_one_to_four_processes(program, ddsc, data, tmp_path):
 
 
 def test_a_run_killed_at_its_very_end_may_be_repeated(ddsc, shared, tmp_path):
-    """The same command finds its own whole result and makes it again; another one is refused."""
+    """The same command finds its own complete result and computes it again; another command is rejected."""
     words = ["cluster", shared, "-o", tmp_path / "out", "--resume", tmp_path / "keep", "-q"]
     ddsc(*words, "-k", 3)
     before = contents(tmp_path / "out")

@@ -36,7 +36,7 @@ class Run:
                 "TMPDIR": str(self.folder / "tmp"), **variables}
 
     def did(self):
-        """The commands that were executed, and no file left in the temporary directory."""
+        """Return the executed commands; no file remains in the temporary directory."""
         assert list((self.folder / "tmp").iterdir()) == []
         return self.log.read_text().splitlines() if self.log.exists() else []
 

@@ -60,7 +60,7 @@ def test_lengths_must_agree(ddsc, tmp_path):
 
 
 def test_joined_by_id(ddsc, tmp_path):
-    """Two orders of the same labels agree; ids that differ as sets are refused by name."""
+    """Two orders of the same labels agree; different sets of ids are rejected with a message that names an id."""
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
     a.write_text("id,label\na,0\nb,1\nc,1\nd,0\n")
     b.write_text("id,label\na,0\nd,0\nb,1\nc,1\n")
@@ -92,7 +92,7 @@ HOSTILE = ["x\ny", "a,b", 'q"q', "=cmd|x", "  sp\r\n\x1b[1m", "tab\there", "plai
 
 
 def test_any_id_comes_back(ddsc, tmp_path):
-    """What an id holds is quoted, nothing is lost at the end of a run, and it reads back."""
+    """Any id is quoted, nothing is lost at its end, and it can be read again."""
     n = len(HOSTILE)
     points = np.random.default_rng(0).random((n * 6, 2))
     np.savez(tmp_path / "set.npz", points=points, weights=np.ones(n * 6), offsets=np.arange(0, n * 6 + 1, 6),

@@ -1,4 +1,4 @@
-"""Scores of the library against scikit-learn, by ctypes."""
+"""Compares the scores of the library (called with ctypes) with scikit-learn."""
 import ctypes
 import os
 import pathlib

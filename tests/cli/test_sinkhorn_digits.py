@@ -1,5 +1,5 @@
-"""Entropic transport with little entropy against the same in extended precision (64 bits of mantissa):
-`sharp` and `debiased` subtract numbers that are nearly equal, so their digits are the first to go."""
+"""Compares entropic transport with a small epsilon with the same computation in extended precision (64-bit mantissa).
+`sharp` and `debiased` subtract nearly equal numbers, so they lose digits first."""
 import numpy as np
 import pytest
 
@@ -14,7 +14,7 @@ def logsumexp(x, axis):
 
 
 def eliminate(matrix, right):
-    """The solution of a positive definite system; numpy's own solvers know no extended precision."""
+    """Return the solution of a positive definite system; NumPy's solvers do not support extended precision."""
     matrix, right = matrix.copy(), right.copy()
     n = len(right)
     for k in range(n):
@@ -27,15 +27,15 @@ def eliminate(matrix, right):
 
 
 def solve(a, b, cost, epsilon):
-    """Value with its entropy, and the cost alone: sweeps, then Newton's steps, to marginals of 1e-14.
-    Blocks of the plan that hardly touch make the slope singular, hence the ridge."""
+    """Return the value with entropy and the cost alone, from sweeps and then Newton steps, to marginal errors of 1e-14.
+    Nearly disconnected blocks of the plan make the Jacobian singular, hence the ridge."""
     log_a, log_b = np.log(a)[:, None], np.log(b)[None, :]
     g, now, n = np.zeros(len(b), LONG), max(epsilon, cost.max()), len(a)
     for _ in range(400):
         for _ in range(20):
             f = -now * logsumexp((g[None, :] - cost) / now + log_b, 1)
             if len(a) == len(b) and (cost == cost.T).all() and (a == b).all():
-                f = g = (f + g) / 2  # one potential, which halves go to fast
+                f = g = (f + g) / 2  # one potential, to which half-steps converge fast
             else:
                 g = -now * logsumexp((f[:, None] - cost) / now + log_a, 0)
         plan = np.exp((f[:, None] + g[None, :] - cost) / now + log_a + log_b)
@@ -63,7 +63,7 @@ def make_set(seed, n, near):
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.1])
 def test_little_entropy(ddsc, tmp_path, share, near):
-    """Epsilon below 1% of the median cost: values to 1e-8 of the costs they are made of."""
+    """Epsilon below 1% of the median cost: values are accurate to 1e-8 times their costs."""
     points, weights = make_set(int(share * 10) + near, 5, near)
     offsets = np.r_[0, np.cumsum([len(p) for p in points])]
     np.savez(tmp_path / "a.npz", points=np.vstack(points), weights=np.concatenate(weights), offsets=offsets)

@@ -1,4 +1,4 @@
-"""ddsc_sinkhorn_run through ctypes against a log-domain iteration in numpy and against POT."""
+"""Compares ddsc_sinkhorn_run, called with ctypes, with a log-domain iteration in NumPy and with POT."""
 import ctypes
 import os
 import pathlib
@@ -44,7 +44,7 @@ def solver():
 
 
 def oracle(a, b, cost, epsilon, tolerance=1e-11):
-    """Both values from plain log-domain iterations, epsilon halved down to its value."""
+    """Return both values from plain log-domain iterations, with epsilon halved down to its value."""
     rows, columns = a > 0, b > 0
     a, b, cost = a[rows], b[columns], cost[np.ix_(rows, columns)]
     log_a, log_b = np.log(a)[:, None], np.log(b)

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 
 @pytest.fixture(scope="module")
 def shown(program, tmp_path_factory):
-    """What ctest shows for each command, with the properties of the tests of this build."""
+    """Return what ctest shows for each command, with the properties of the tests in this build."""
     build = pathlib.Path(os.environ.get("DDSC_BUILD", pathlib.Path(program).parent))
     listed = build / "tests" / "CTestTestfile.cmake"
     if not listed.exists() or not shutil.which("ctest"):

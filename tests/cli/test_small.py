@@ -1,4 +1,4 @@
-"""The smallest sets: one item, two, three, and items that are all the same."""
+"""The smallest sets: one item, two items, three items, and sets of equal items."""
 import csv
 import io
 import json

@@ -1,4 +1,4 @@
-"""The plain algorithm against numpy, scipy and scikit-learn on a finished distance matrix."""
+"""Compares the plain algorithm with NumPy, SciPy and scikit-learn on a precomputed distance matrix."""
 import json
 
 import numpy as np
@@ -30,7 +30,7 @@ def spectrum(a, k):
     return 1 - values[::-1], vectors[:, ::-1][:, :k]
 
 
-@pytest.mark.parametrize("n", [150, 700])  # LAPACK inside, and the block method
+@pytest.mark.parametrize("n", [150, 700])  # with LAPACK, and with the block method
 @pytest.mark.parametrize("gamma", [0.3, "median"])
 def test_plain_algorithm(ddsc, tmp_path, n, gamma):
     k, tau = 3, 12

@@ -1,4 +1,4 @@
-"""ddsc states: states of points, associations with columns, transport between items and clusters; --type."""
+"""ddsc states: states of points, association with columns, transport between items and clusters; --type."""
 import csv
 import json
 
@@ -46,7 +46,7 @@ def test_found(ddsc, cohort):
     assert sum(row["share"] for row in told["states"]) == pytest.approx(1)
     for row in told["items"] + told["clusters"]:
         assert sum(row["shares"]) == pytest.approx(1)
-    assert "description" in told["clusters_note"]
+    assert "descriptive" in told["clusters_note"]
     text = ddsc("states", cohort / "found").stdout
     assert "S1 (" in text and "agreement of halves" in text and "descriptive" in text
     assert len(read(ddsc, cohort / "found", "--states", 6)["states"]) == 6

@@ -1,4 +1,5 @@
-"""The terminal summary: six lines, one for the candidates if K is not given, one per cluster, and everything with -v."""
+"""The terminal summary: six lines, one for the candidates if K is not specified, one per cluster, and everything with
+-v."""
 import re
 
 import numpy as np

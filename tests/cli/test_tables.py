@@ -1,4 +1,4 @@
-"""Tables as people have them: columns by name, other separators, rows in any order, names kept."""
+"""Common kinds of tables: columns by name, other separators, rows in any order, names preserved."""
 import gzip
 import json
 import os
@@ -89,7 +89,7 @@ def test_decimal_commas_between_semicolons(ddsc, tmp_path):
 
 @pytest.mark.parametrize("rows", ["a;1,234;0.5\nb;2;1\n", "a;1.234;1\nb;0,5;1\n", "a;1;2\nb;1,5;2.5\n"])
 def test_commas_and_points_in_one_file_are_refused(ddsc, tmp_path, rows):
-    """One of them separates thousands, and a guess would be wrong by a factor of 1,000."""
+    """One of the two characters separates thousands, and a wrong guess would cause a factor of 1,000."""
     path = tmp_path / "both.csv"
     path.write_text("id;x;y\n" + rows)
     assert "numbers have commas (line" in ddsc("info", path, code=3).stderr
@@ -99,7 +99,7 @@ def test_commas_and_points_in_one_file_are_refused(ddsc, tmp_path, rows):
 
 @pytest.mark.parametrize("name", ["", '""', "Unnamed: 0"])
 def test_row_numbers_are_no_coordinate(ddsc, tmp_path, name):
-    """pandas and R put them before the first column unless told not to."""
+    """pandas and R write row numbers before the first column by default."""
     path = tmp_path / "rows.csv"
     path.write_text(f"{name},id,x\n0,a,1.5\n1,a,2\n2,b,3\n")
     data, said = info(ddsc, path)
@@ -194,7 +194,7 @@ def test_headers_that_are_no_utf8(ddsc, tmp_path):
 
 
 def test_folders_with_pipes_and_odd_names(ddsc, tmp_path):
-    """A pipe is no data, and would block; a name that is no UTF-8 could not be read back."""
+    """A pipe contains no data and would block; a name that is not UTF-8 could not be read again."""
     (tmp_path / "f").mkdir()
     for k in range(2):
         (tmp_path / "f" / f"{k}.xyz").write_text("0 1 2\n3 4 5\n")

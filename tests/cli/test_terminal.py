@@ -20,7 +20,7 @@ def evil(tmp_path_factory):
 
 
 def on_a_terminal(words, cwd=None):
-    """What both standard output and standard error show."""
+    """Return the standard output and standard error of a command on a terminal."""
     mine, theirs = pty.openpty()
     job = subprocess.Popen([str(w) for w in words], stdout=theirs, stderr=theirs, cwd=cwd,
                            env={**os.environ, "TERM": "xterm"})

@@ -1,5 +1,5 @@
-"""ddsc text: against a second implementation of its rules, on made-up and on real documents. Word
-vectors are left as they are here; test_words.py is about those fitted to the set."""
+"""Compares ddsc text with a second implementation of its rules, on synthetic and real documents. Word vectors are not
+fitted here; test_words.py tests fitted vectors."""
 import collections
 import gzip
 import json
@@ -17,7 +17,7 @@ PUNCTUATION = str.maketrans({c: " " for c in '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~'}
 
 @pytest.fixture
 def ddsc(ddsc):
-    """The program, with the vectors of the file as they are."""
+    """Run the program with the unchanged vectors of the file."""
     def run(verb, *words, **how):
         return ddsc(verb, *words, "--words", "general", **how)
 
@@ -34,7 +34,7 @@ def tokenize(text, rule):
 
 
 def oracle(texts, vectors, stop=(), rule="punctuation", weighting="tfidf", idf="plain"):
-    """Of each document with mass: {vector as a tuple: weight}; and the counts."""
+    """Return {vector as a tuple: weight} for each document with mass, and the counts."""
     counts = [collections.Counter(w for w in tokenize(t, rule) if w not in stop) for t in texts]
     df = collections.Counter(w for c in counts for w in c)
     n, items = len(texts), []
@@ -58,7 +58,7 @@ def oracle(texts, vectors, stop=(), rule="punctuation", weighting="tfidf", idf="
 
 
 def items_of(path):
-    """The same from a file the program wrote."""
+    """Return the same from a file written by the program."""
     with np.load(path) as z:
         offsets, weights = z["offsets"], z["weights"]
         points = z["support"][z["indices"]] if "support" in z else z["points"]
@@ -88,7 +88,7 @@ def write_table(path, head, rows):
     return path
 
 
-# ---- made-up corpora ----
+# ---- synthetic corpora ----
 
 PIECES = ["a", "I", "cat", "Cat's", "DOG", "naïve", "ÉTÉ", "Ångström", "Ωμέγα", "Москва", "ŽIŽEK",
           "x2y", "3.14", "'quoted'", '"said"', "e-mail", "don't", "well_known", "日本", "£5", "½",
@@ -126,7 +126,7 @@ def test_every_word_has_the_weight_of_the_oracle(ddsc, tmp_path, seed, rule, wei
     assert coverage["token_share"] == pytest.approx(counts["tokens_covered"] / counts["tokens"])
 
 
-# Capitals without a plain partner, and rare blocks where case is left alone (docs/documents.md).
+# Capitals without a simple lowercase letter, and rare blocks whose case is not changed (docs/documents.md).
 UNFOLDED = {0x130, *range(0x180, 0x250), *range(0x370, 0x380), *range(0x3cf, 0x400)}
 
 
@@ -160,7 +160,7 @@ VECTORS = {w: [float(i), float(i * i)] for i, w in enumerate("alpha beta gamma d
 
 @pytest.fixture
 def run(ddsc, tmp_path):
-    """Rows (or the bytes of a table) through the verb; the summary and the items."""
+    """Pass rows (or the bytes of a table) to the verb. Return the summary and the items."""
     write_vectors(tmp_path / "v.txt", VECTORS)
 
     def call(head, rows, *words):
@@ -391,7 +391,7 @@ def test_overlong_words_do_no_harm(ddsc, tmp_path):
 
 
 @pytest.mark.parametrize("words, message", [
-    (["d.tsv", "-o", "x.npz"], "words = general needs a file of vectors"),
+    (["d.tsv", "-o", "x.npz"], "words = general requires a file of vectors"),
     (["d.tsv", "--vectors", "v.txt"], "-o FILE"),
     (["--vectors", "v.txt", "-o", "x.npz"], "no input given"),
     (["d.tsv", "--vectors", "v.txt", "-o", "-", "--json"], "both use standard output"),

@@ -1,4 +1,4 @@
-"""cluster --stability and --truth: the numbers in result.json against plain formulas."""
+"""cluster --stability and --truth: compares the values in result.json with the formulas."""
 import csv
 import json
 
@@ -67,7 +67,7 @@ def test_same_bytes(ddsc, noisy, tmp_path, metric):
 
 
 def test_neighbor_sets(ddsc, noisy, tmp_path):
-    """Counts, tolerance and components from graph.mtx by numpy."""
+    """Return counts, tolerance and components, computed from graph.mtx with NumPy."""
     from scipy.sparse.csgraph import connected_components
     ddsc("cluster", noisy, "-k", 3, "--gamma", 0.7, "--tau", 5, "--stability", 1, "-o", tmp_path / "r", "-q")
     graph = mmread(tmp_path / "r" / "graph.mtx").tocsc()
@@ -141,7 +141,7 @@ def test_precomputed_has_theory(ddsc, three_groups, tmp_path):
 
 
 def test_no_leftovers(ddsc, three_groups, tmp_path):
-    """A later run without --stability takes the old file away."""
+    """A later run without --stability removes the old file."""
     ddsc("cluster", three_groups, "-k", 3, "--stability", 1, "-o", tmp_path / "r", "-q")
     ddsc("cluster", three_groups, "-k", 3, "-o", tmp_path / "r", "-q", "--force")
     assert not (tmp_path / "r" / "stability.csv").exists()
@@ -157,7 +157,7 @@ def test_refusals(ddsc, three_groups, tmp_path):
 
 
 def test_documented_example(program, source, tmp_path):
-    """The commands of docs/theory.md, and what is said there of the item in the wrong cluster."""
+    """The commands in docs/theory.md, and the statement about the item in the wrong cluster."""
     import os
     import subprocess
     block = (source / "docs" / "theory.md").read_text().split("```sh\n")[1].split("```")[0]

@@ -1,4 +1,4 @@
-"""Transforms: what they do, that they are kept, and that new items go the same way."""
+"""Transforms: their effect, their storage, and their application to new items."""
 import json
 
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 
 
 def write_cells(path, rng, n_items=6, n_cells=40, shift=0.0):
-    """Two kinds of samples, which differ in CD4 and pERK alone; scales of the columns differ."""
+    """Two kinds of samples, which differ only in CD4 and pERK; the scales of the columns differ."""
     rows = ["id,label,CD3,CD4,pERK"]
     for i in range(n_items):
         kind = i % 2
@@ -45,11 +45,11 @@ def test_arcsinh_by_channel(ddsc, cells, tmp_path):
 
 
 def biexponential(y, top, width, decades, more):
-    """The inverse of the logicle scale, as Moore and Parks (2012) write it; reflected below 0."""
+    """Return the inverse of the logicle scale as in Moore and Parks (2012), reflected below 0."""
     w, x2, b = width / (decades + more), more / (decades + more), (decades + more) * np.log(10)
     x1, x0 = x2 + w, x2 + 2 * w
     low, high = 1e-300, b
-    for _ in range(200):  # 2 (ln d - ln b) + w (b + d) rises with d
+    for _ in range(200):  # 2 (ln d - ln b) + w (b + d) increases with d
         d = (low + high) / 2
         low, high = (d, high) if 2 * (np.log(d) - np.log(b)) + w * (b + d) < 0 else (low, d)
     d = b if w == 0 else d
@@ -71,7 +71,7 @@ def test_logicle_is_the_inverse_of_its_formula(ddsc, tmp_path, given):
     y = points(data)[:, 0]
     assert np.array_equal(points(data)[:, 1], x)
     assert np.all(np.diff(y) > 0)
-    if given == (262144, 0.5, 4.5, 0):  # what the published program gives for -500
+    if given == (262144, 0.5, 4.5, 0):  # value of the published program for -500
         assert abs(biexponential(-0.1588, *given) + 500) < 2
     assert abs(y[40] - (given[3] + given[1]) / (given[2] + given[3])) < 1e-15
     # an error of 1e-14 in y is one of 1e-14 times the slope in x
@@ -83,7 +83,7 @@ def test_logicle_is_the_inverse_of_its_formula(ddsc, tmp_path, given):
 
 
 def test_logicle_fits_its_linear_part(ddsc, tmp_path):
-    x = np.concatenate([-np.arange(1, 101.0), np.arange(900.0)])  # 5% of the negative: -95 or so
+    x = np.concatenate([-np.arange(1, 101.0), np.arange(900.0)])  # 5% quantile of the negative values: about -95
     (tmp_path / "a.csv").write_text("id,CD3\n" + "".join(f"a,{v}\n" for v in x))
     data, _ = load(ddsc, tmp_path, tmp_path / "a.csv", "--logicle", "262144")
     top, width, decades, more = data["transform_values"]
@@ -103,7 +103,7 @@ def test_log1p(ddsc, cells, tmp_path):
 
 def test_normalize(ddsc, cells, tmp_path):
     x, _ = load(ddsc, tmp_path, cells, "--normalize", "standard")
-    w = x["weights"] / len(x["ids"])  # items count alike
+    w = x["weights"] / len(x["ids"])  # items have equal weight
     assert np.allclose(w @ points(x), 0, atol=1e-12)
     assert np.allclose(w @ points(x) ** 2, 1, atol=1e-12)
     x, _ = load(ddsc, tmp_path, cells, "--normalize", "robust")
@@ -223,7 +223,7 @@ def test_assign_repeats_what_the_model_did(ddsc, cells, tmp_path, way):
     labels = [int(line.split(",")[1]) for line in
               (tmp_path / "result" / "labels.csv").read_text().split()[1:]]
     assert said["labels"] == labels
-    # the items of the model are found again, bit for bit: each is its own twin
+    # each item of the model is its own nearest neighbor, bit for bit
     assert said["n_far"] == 0 and max(said["distance"]) < 1e9
     info = json.loads(ddsc("info", model, "--json").stdout)
     assert len(info["transforms"]) == sum(word.startswith("--") for word in way)
@@ -277,7 +277,7 @@ def test_damaged_transforms_are_refused(ddsc, cells, tmp_path, change, words):
 
 
 def test_deskewed_digits(ddsc, data_dir, tmp_path):
-    """Slant taken out of 500 digits: nearer to the classes, and still on a grid."""
+    """Deskewing 500 digits brings the clusters closer to the classes, and the digits stay on a grid."""
     mnist = data_dir / "mnist"
     ddsc("convert", mnist / "t10k-images-idx3-ubyte.gz", "--labels", mnist / "t10k-labels-idx1-ubyte.gz",
          "--subset-per-class", "50", "--seed", "1", "-o", tmp_path / "digits.npz")
@@ -301,7 +301,7 @@ def test_published_cytometry_table_in_one_command(ddsc, data_dir, tmp_path):
 
 
 def test_points_drawn_then_aligned(ddsc, cells, tmp_path):
-    """One command does what two do: aligning counts on weights of sum 1."""
+    """One command is equivalent to two: aligning counts, or weights with sum 1."""
     for align in ("center", "size", "principal"):
         once, _ = load(ddsc, tmp_path, cells, "--per-item", 10, "--align", align)
         ddsc("convert", cells, "--per-item", 10, "-o", tmp_path / "drawn.npz", "--force")
@@ -324,7 +324,7 @@ def test_a_constant_coordinate_is_left_at_its_scale(ddsc, tmp_path, value):
 
 
 def test_forged_transforms_are_refused(ddsc, cells, tmp_path):
-    """Counts whose sum wraps round, and steps that put points outside every table of cells."""
+    """Counts whose sum overflows, and steps that place points outside every table of cells."""
     ddsc("cluster", cells, "--normalize", "standard", "-k", 2, "-o", tmp_path / "r", "-q")
     with np.load(tmp_path / "r" / "model.npz") as data:
         model = dict(data)

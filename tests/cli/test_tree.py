@@ -1,4 +1,4 @@
-"""The tree over the clusters, and items in a line."""
+"""The tree of the clusters, and the order of items along a line."""
 import csv
 import json
 
@@ -14,7 +14,7 @@ def write(path, clouds):
 
 @pytest.mark.parametrize("apart", [1.2, 4])
 def test_near_groups_merge_first(ddsc, tmp_path, apart):
-    """Two pairs of groups, linked or not: each pair merges before the pairs do."""
+    """Two pairs of clusters, linked or not: each pair merges before the pairs merge."""
     rng = np.random.default_rng(0)
     centers = np.array([[0, 0], [20, 0], [20 + apart, 0], [apart, 0]])
     path = write(tmp_path / "g.npz", [rng.normal(size=(12, 2)) + centers[i % 4] for i in range(160)])
@@ -50,7 +50,8 @@ def test_no_tree_without_a_graph(ddsc, tmp_path):
 
 
 def test_parts_without_a_direction_have_no_order(ddsc, tmp_path):
-    """Twelve separate gradients and K = 3: either along the gradient or nothing, never the row number."""
+    """Twelve separate gradients and K = 3: the order follows the gradient or is empty, but never follows the row
+    number."""
     rng = np.random.default_rng(5)
     place = np.concatenate([[1000 * part + x for x in rng.permutation(30)] for part in range(12)])
     ddsc("cluster", write(tmp_path / "m.npz", [np.array([[x, 0.0]]) for x in place]), "-k", 3, "-o", tmp_path / "r", "-q")
@@ -75,7 +76,7 @@ def test_forged_trees_are_cut_short(ddsc, tmp_path):
 
 @pytest.mark.parametrize("away", [15, 17, 25])
 def test_a_pair_on_a_faint_link_does_not_fold_the_order(ddsc, tmp_path, away):
-    """A line of 2,000 items and two that lie beside it, where the link to them fades."""
+    """A line of 2,000 items and two items next to it, to which the link is weak."""
     line = np.column_stack([np.arange(2000) + 0.01 * np.random.default_rng(1).random(2000), np.zeros(2000)])
     points = np.vstack([line, [[2000 / 3, away], [2000 / 3 + 0.5, away]]])
     ddsc("cluster", write(tmp_path / "l.npz", points[:, None]), "-k", 3, "--tau", 6, "-m", "w2", "-o", tmp_path / "r", "-q")

@@ -72,7 +72,8 @@ def test_table(ddsc, tmp_path):
 
 
 def test_real_sets(ddsc, data_dir, tmp_path):
-    """Fires on the kidney set and on raw cytometry; not on transformed cytometry and images of segments."""
+    """The warning appears for the kidney set and for raw cytometry, but not for transformed cytometry or images of
+    segments."""
     def fires(path, *words):
         return "1/20 of the widest" in ddsc("neighbors", path, "-m", "mmd", "--mmd-features", 8, *words, "--on-empty", "drop",
                                             "-o", tmp_path / "g.mtx", "-f").stderr

@@ -95,7 +95,7 @@ SAME = ("graph.mtx", "eigenvalues.csv")
 
 
 def changed(path, old, gone, new):
-    """The file that holds the items of `old` without `gone`, followed by those of `new`."""
+    """Return a file with the items of `old` without `gone`, followed by those of `new`."""
     z = dict(np.load(old))
     keep = [i for i, name in enumerate(z["ids"]) if name not in gone]
     parts = [slice(*z["offsets"][i:i + 2]) for i in keep]
@@ -108,7 +108,7 @@ def changed(path, old, gone, new):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Sets of more items than those whose distances are all computed."""
+    """Sets with more items than those for which all distances are computed."""
     folder = tmp_path_factory.mktemp("large")
     return save(folder / "old.npz", 75, 3), save(folder / "new.npz", 6, 4, "new")
 
@@ -145,7 +145,7 @@ def test_updates_one_after_another(ddsc, large, tmp_path):
         np.savez(tmp_path / "part.npz", ids=z["ids"][part], offsets=at - at[0],
                  points=z["points"][at[0]:at[-1]], weights=z["weights"][at[0]:at[-1]])
         ddsc("update", tmp_path / str(i), tmp_path / "part.npz", "-o", tmp_path / str(i + 1), "--threads", 1 + i)
-    (tmp_path / "gone.txt").write_text("item7\nnew2\n")
+    (tmp_path / "gone.txt").write_bytes(b"\xef\xbb\xbfitem7\r\n\r\nnew2\r\n")
     ddsc("update", tmp_path / "3", "--remove", tmp_path / "gone.txt", "-o", tmp_path / "3", "--force")
     whole = joined(tmp_path / "all.npz", old, new)
     final = changed(tmp_path / "final.npz", whole, ["item7", "new2"], save(tmp_path / "x.npz", 1, 9, "x"))
@@ -155,6 +155,26 @@ def test_updates_one_after_another(ddsc, large, tmp_path):
     ddsc("update", tmp_path / "f", "--remove", tmp_path / "x.txt", "-o", tmp_path / "g")
     for name in SAME:
         assert (tmp_path / "3" / name).read_bytes() == (tmp_path / "g" / name).read_bytes(), name
+
+
+def test_numbers_of_removed_items_are_not_used_again(ddsc, large, tmp_path):
+    def unnamed(name, source):
+        np.savez(tmp_path / name, **{k: v for k, v in np.load(source).items() if k != "ids"})
+        return tmp_path / name
+
+    def ids(folder):
+        return [line.split(",")[0] for line in (tmp_path / folder / "labels.csv").read_text().splitlines()[1:]]
+
+    old, new = unnamed("old.npz", large[0]), unnamed("new.npz", large[1])
+    ddsc("cluster", old, "-k", 3, "-m", "lot", "-o", tmp_path / "a")
+    n, n_new = len(ids("a")), len(np.load(new)["offsets"]) - 1
+    (tmp_path / "gone.txt").write_text(f"{n - 2}\n{n - 1}\n")
+    ddsc("update", tmp_path / "a", "--remove", tmp_path / "gone.txt", "-o", tmp_path / "b")
+    (tmp_path / "gone.txt").write_text("0\n")
+    ddsc("update", tmp_path / "b", "--remove", tmp_path / "gone.txt", "-o", tmp_path / "c")
+    ddsc("update", tmp_path / "c", new, "-o", tmp_path / "d")
+    assert ids("c") == [str(i) for i in range(1, n - 2)]
+    assert ids("d")[n - 3:] == [str(n + i) for i in range(n_new)]
 
 
 def picked(path, source, order):
@@ -228,6 +248,8 @@ def test_what_update_refuses(ddsc, large, tmp_path):
         "--remove", gone, "-o", tmp_path / "b")
     gone.write_text("item1\nitem1\n")
     assert "line 2: repeated id" in refused("--remove", gone, "-o", tmp_path / "b")
+    gone.write_bytes(b"item1\0\nitem2\n")
+    assert "contains a zero byte" in refused("--remove", gone, "-o", tmp_path / "b")
     gone.write_text("\n".join(f"item{i}" for i in range(220)))
     assert "remove fewer items" in refused("--remove", gone, "-o", tmp_path / "b")
     assert "cannot be read" in refused("--remove", tmp_path / "none", "-o", tmp_path / "b")

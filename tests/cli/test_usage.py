@@ -1,4 +1,4 @@
-"""Wrong words: exit code 2, a message that helps, nothing written."""
+"""Wrong usage: exit code 2, a helpful message, and no output files."""
 import os
 import pty
 import select
@@ -107,7 +107,7 @@ def test_options_without_effect_are_named(ddsc, three_groups):
 
 
 def on_terminal(program, words, env):
-    """Standard error of a run whose stderr is a terminal."""
+    """Return the standard error of a run whose stderr is a terminal."""
     try:
         master, slave = pty.openpty()
     except OSError:

@@ -1,4 +1,4 @@
-"""Is there structure at all? What the program says first, on sets with and without groups."""
+"""The verdict on sets with and without clusters."""
 import json
 
 import numpy as np
@@ -17,7 +17,7 @@ def judge(ddsc, path, k, metric="mmd", *more):
 
 @pytest.mark.parametrize("metric", ["mmd", "w2", "lot", "sinkhorn"])
 def test_noise_is_called_noise(ddsc, tmp_path, metric):
-    """Items of one law have no clusters, whatever K was asked for."""
+    """Items of one distribution have no clusters for any requested K."""
     for seed, (n, d, k) in enumerate([(200, 2, 3), (150, 10, 5), (120, 50, 2)]):
         rng = np.random.default_rng(seed)
         path = write(tmp_path / f"{seed}.npz", [rng.normal(size=(8, d)) for _ in range(n)])
@@ -48,7 +48,7 @@ def test_groups_are_separate(ddsc, tmp_path):
 
 @pytest.mark.parametrize("metric", ["mmd", "w2"])
 def test_a_gap_that_chance_made_does_not_hold(ddsc, tmp_path, metric):
-    """Uneven continua: the deepest cut scores like a gap, but not in items that took no part in finding it."""
+    """Uneven continua: the deepest cut scores like a gap, but not on held-out items."""
     scores = []
     for seed, n, k in ((405, 300, 3), (410, 1000, 5), (413, 1000, 3)):
         rng = np.random.default_rng(seed)
@@ -64,7 +64,7 @@ def test_a_gap_that_chance_made_does_not_hold(ddsc, tmp_path, metric):
 
 
 def test_a_torn_graph_is_separate(ddsc, tmp_path):
-    """Two lines of items that no neighbor connects; few items of a line may be torn by chance."""
+    """Two disconnected lines of items; a line of few items may be disconnected by chance."""
     rng = np.random.default_rng(7)
     lines = [rng.normal(size=(4, 2)) / 50 + [rng.random(), 40 * (i % 2)] for i in range(100)]
     verdict = judge(ddsc, write(tmp_path / "l.npz", lines), 2, "w2")
@@ -79,7 +79,7 @@ def test_a_torn_graph_is_separate(ddsc, tmp_path):
 
 @pytest.mark.parametrize("words", [("--sample", 0.01), ("--tau", 2)])
 def test_a_graph_torn_by_chance_is_no_sign(ddsc, tmp_path, words):
-    """An even square, of whose neighbors too few are known to hold together."""
+    """A uniform square with too few known neighbors to be connected."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         path = write(tmp_path / f"{seed}.npz", [rng.random((1, 2)) for _ in range(300)])
@@ -87,7 +87,7 @@ def test_a_graph_torn_by_chance_is_no_sign(ddsc, tmp_path, words):
 
 
 def test_a_thin_line_is_no_structure(ddsc, tmp_path):
-    """Points along a line, far more than the walk from a cluster reaches."""
+    """Points along a line, much longer than the reach of the walk from a cluster."""
     for seed in range(3):
         rng = np.random.default_rng(seed)
         path = write(tmp_path / f"{seed}.npz", [rng.random((1, 1)) for _ in range(1200)])
@@ -97,7 +97,8 @@ def test_a_thin_line_is_no_structure(ddsc, tmp_path):
 
 
 def test_a_line_that_hangs_by_a_thread_is_no_structure(ddsc, tmp_path):
-    """Two halves joined by a link that eigenvectors do not see: the first of them gives no order within a half."""
+    """Two halves joined by a link that the eigenvectors do not resolve: the first eigenvector gives no order within a
+    half."""
     for seed, k in ((614, 5), (639, 8)):
         rng = np.random.default_rng(seed)
         path = write(tmp_path / "l.npz", [rng.random((1, 1)) for _ in range(6000)])
@@ -107,7 +108,7 @@ def test_a_line_that_hangs_by_a_thread_is_no_structure(ddsc, tmp_path):
 
 
 def test_small_groups_apart_are_separate(ddsc, tmp_path):
-    """Ten groups of 50 in the plane: no chance tears the graph nine times."""
+    """Ten clusters of 50 in the plane: the graph is not disconnected nine times by chance."""
     rng = np.random.default_rng(11)
     path = write(tmp_path / "g.npz", [20 * (i % 10) + rng.normal(size=(1, 2)) for i in range(500)])
     assert judge(ddsc, path, 10, "w2")["level"] == "separate"
@@ -124,7 +125,8 @@ def test_how_stable_is_told(ddsc, tmp_path):
 
 
 def test_few_values_are_no_trouble(ddsc, tmp_path):
-    """Copies of seven values have hundreds of equal eigenvalues, and items at equal distances all but one: verified."""
+    """Copies of seven values have hundreds of equal eigenvalues, and items at equal distances have all but one equal.
+    Both are verified."""
     values = np.random.default_rng(0).integers(1, 8, 400)
     for clouds, k in (([np.array([[float(v)]]) for v in values], 7), ([5 * np.eye(200)[i : i + 1] for i in range(200)], 3)):
         path = write(tmp_path / f"{k}.npz", clouds)
@@ -133,7 +135,7 @@ def test_few_values_are_no_trouble(ddsc, tmp_path):
 
 
 def test_copies_are_no_clusters(ddsc, tmp_path):
-    """Rounded values and counts: lists full of copies tear any graph."""
+    """Rounded values and counts: neighbor lists full of copies disconnect any graph."""
     rng = np.random.default_rng(0)
     for values in (rng.random(1000).round(2), rng.normal(size=800).round(1)):
         path = write(tmp_path / f"{len(values)}.npz", [np.array([[float(v)]]) for v in values])
@@ -155,7 +157,8 @@ def test_few_items_cannot_tell(ddsc, tmp_path):
 
 
 def test_a_dozen_side_by_side_are_a_continuum(ddsc, tmp_path):
-    """Two groups that touch: more than a line is wide, too few for `clear`. The valley tells without a look at the points."""
+    """Two clusters that touch: too much structure for a line, too few items for `clear`. The valley decides without the
+    points."""
     rng = np.random.default_rng(0)
     path = write(tmp_path / "t.npz", [rng.normal(size=2) + [3 * (i % 2), 0] + rng.normal(size=(8, 2)) / 4 for i in range(120)])
     verdict = judge(ddsc, path, 2)
@@ -165,7 +168,7 @@ def test_a_dozen_side_by_side_are_a_continuum(ddsc, tmp_path):
 
 
 def test_few_items_of_one_law_do_not_differ(ddsc, tmp_path):
-    """Points dealt anew are as good: at most one of 15 such sets may be called different (p <= 0.02)."""
+    """If points are reassigned at random, at most one of 15 sets may be called different (p <= 0.02)."""
     alike = []
     for seed in range(15):
         rng = np.random.default_rng(seed)
@@ -177,7 +180,7 @@ def test_few_items_of_one_law_do_not_differ(ddsc, tmp_path):
 
 
 def test_weights_that_follow_points_make_no_difference(ddsc, tmp_path):
-    """One law of points and weights, or of histograms: these are no exchangeable draws, so there is no test."""
+    """One distribution of points and weights, or of histograms: these are not exchangeable draws, so no test is run."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         items = [rng.normal(size=(20, 2)) for _ in range(16)]
@@ -192,7 +195,7 @@ def test_weights_that_follow_points_make_no_difference(ddsc, tmp_path):
 
 
 def test_shapes_of_one_center_differ(ddsc, tmp_path):
-    """Their means are equal, their sizes are not; single points say nothing."""
+    """The means are equal, but the sizes are not; single points are not informative."""
     rng = np.random.default_rng(6)
     rings = []
     for i in range(16):
@@ -242,8 +245,8 @@ CONFIRMED = ("reproducible", "partly", "separate")
 @pytest.mark.parametrize("name, metric, levels", [("bbc", "w2", CONFIRMED), ("bbc", "mmd", ("continuum", *CONFIRMED)),
                                                   ("reuters5", "mmd", ("continuum", *CONFIRMED))])
 def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, metric, levels):
-    """Halves of reuters5 agree at .75 only, and its AMI is .51, so its clusters need not be confirmed; but it is no cloud.
-    With mmd, the score of bbc is at the limit: 4.50 of 4.52, and 4.52 with --bandwidth median."""
+    """Halves of reuters5 agree only at .75, and its AMI is .51, so its clusters need not be confirmed, but the set is
+    not one cloud. With mmd, the score of bbc is at the limit: 4.50 of 4.52, and 4.52 with --bandwidth median."""
     text = data_dir / "text"
     ddsc("text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz", "--text",
          "title,body" if name == "reuters5" else "abstract", "--words", "general", "-q", "-o", tmp_path / "t.npz")
@@ -252,7 +255,7 @@ def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, metric, level
 
 @pytest.mark.parametrize("k, told", [(1, "one cluster has no boundary"), (90, "every item is its own cluster")])
 def test_extreme_k_is_not_judged(ddsc, tmp_path, k, told):
-    """Three far clusters tear the graph, but that says nothing on K = 1 and K = N."""
+    """Three distant clusters disconnect the graph, which does not confirm K = 1 and K = N."""
     rng = np.random.default_rng(1)
     path = write(tmp_path / "x.npz", [20 * (i % 3) + rng.normal(size=(4, 2)) for i in range(90)])
     done = ddsc("cluster", path, "-k", k, "-o", tmp_path / "r")
@@ -265,7 +268,7 @@ def test_extreme_k_is_not_judged(ddsc, tmp_path, k, told):
 
 
 def test_no_clusters_and_a_small_far_group(ddsc, tmp_path):
-    """One cloud and a few items far off: the verdict names what the advice is about, and the option as it is typed."""
+    """One cloud and a few distant items: the verdict names the subject of the advice, and the option as it is typed."""
     for n_far in (1, 4):
         rng = np.random.default_rng(1)
         clouds = [rng.normal(size=(8, 3)) + (400 if i < n_far else 0) for i in range(150)]
@@ -278,7 +281,8 @@ def test_no_clusters_and_a_small_far_group(ddsc, tmp_path):
 
 
 def test_two_groups_of_ten(ddsc, tmp_path):
-    """No graph of 20 items shows a gap; the steps between them do, against an oracle of all distances."""
+    """No graph of 20 items shows a gap, but the distances between them do, compared with an oracle that uses all
+    distances."""
     rng = np.random.default_rng(21)
     means = np.array([[12.0 * (i % 2), 0] for i in range(20)])
     path = write(tmp_path / "t.npz", [m + rng.normal(size=(1, 2)) for m in means])
@@ -294,14 +298,14 @@ def test_two_groups_of_ten(ddsc, tmp_path):
     for metric in ("w2", "lot", "sinkhorn"):
         verdict = judge(ddsc, path, 2, metric)
         assert verdict["level"] == "separate" and verdict["evidence"]["step_ratio"] == pytest.approx(edges[-1] / edges[-2], rel=1e-3)
-    assert judge(ddsc, path, 3, "w2")["level"] == "partly"  # one of three clusters is a whole part
+    assert judge(ddsc, path, 3, "w2")["level"] == "partly"  # one of three clusters is a complete part
     np.save(tmp_path / "d.npy", d)
     told = json.loads(ddsc("cluster", tmp_path / "d.npy", "--precomputed", "-k", 2, "--json", "-q").stdout)["verdict"]
     assert told["level"] == "separate" and told["evidence"]["step_ratio"] == pytest.approx(edges[-1] / edges[-2])
 
 
 def test_gradients_of_spread_are_no_cloud(ddsc, tmp_path):
-    """The items are as dense across every border, but their points show that they differ."""
+    """The density is as high across every boundary as inside, but the points show that the items differ."""
     rng = np.random.default_rng(22)
     path = write(tmp_path / "s.npz", [(1 + 0.6 * rng.random()) * rng.normal(size=(15, 10)) for _ in range(200)])
     verdict = judge(ddsc, path, 3, "w2")
@@ -321,7 +325,7 @@ def test_small_clusters_can_be_separate(ddsc, tmp_path):
 
 
 def test_another_start_is_reported(ddsc, tmp_path):
-    """One cloud cut into eight has many equally good cuts; three far clusters have one."""
+    """One cloud cut into eight has many equally good partitions; three distant clusters have one."""
     rng = np.random.default_rng(24)
     noise = write(tmp_path / "n.npz", [rng.normal(size=(6, 5)) for _ in range(150)])
     groups = write(tmp_path / "g.npz", [9 * (i % 3) + rng.normal(size=(4, 2)) for i in range(120)])

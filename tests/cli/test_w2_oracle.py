@@ -1,7 +1,5 @@
-"""Exact W2 against transport in whole numbers: no rounding at all on the side of the oracle.
-
-500 problems; DDSC_DEEP=1 makes it 10,000.
-"""
+"""Compares exact W2 with transport in integers, which has no rounding errors. 500 problems, or 10,000 with
+DDSC_DEEP=1."""
 import fractions
 import os
 
@@ -13,14 +11,14 @@ COUNT = 10_000 if os.environ.get("DDSC_DEEP") else 500
 
 
 def whole(values):
-    """Numbers as integers of one unit, and the unit."""
+    """Return numbers as integer multiples of one unit, and the unit."""
     parts = [FRACTION(float(v)) for v in values]
-    unit = max(p.denominator for p in parts)  # powers of two: the largest serves all
+    unit = max(p.denominator for p in parts)  # powers of two: the largest one is sufficient
     return [int(p * unit) for p in parts], FRACTION(1, unit)
 
 
 def transport(a, b, cost):
-    """Least cost of integer supplies and demands of equal sums: successive shortest paths."""
+    """Return the minimum cost for integer supplies and demands with equal sums, by successive shortest paths."""
     n, m = len(a), len(b)
     a, b, flow, value = list(a), list(b), {}, 0
     while any(a):
@@ -55,7 +53,7 @@ def transport(a, b, cost):
 
 
 def exact_w2(x, wx, y, wy):
-    """The squared distance as a fraction, of weights and points just as they are."""
+    """Return the squared distance as a fraction, from the unchanged weights and points."""
     a, _ = whole(wx)
     b, _ = whole(wy)
     sum_a, sum_b = sum(a), sum(b)
@@ -69,7 +67,7 @@ def exact_w2(x, wx, y, wy):
 
 
 def close(distance, squared):
-    """|distance^2 / squared - 1| <= 1e-10, in fractions."""
+    """Check |distance^2 / squared - 1| <= 1e-10 with fractions."""
     if squared == 0:
         return distance == 0
     return abs(FRACTION(float(distance)) ** 2 / squared - 1) <= FRACTION(1, 10 ** 10)
@@ -95,7 +93,7 @@ def denormal(rng, n, m, d):
 
 
 def light_far(rng, n, m, d):
-    """One light point a long way off on each side."""
+    """One light, distant point on each side."""
     x, a, y, b = plain(rng, n, m, d)
     place = 10.0 ** rng.uniform(2, 9)
     x[-1], y[-1] = place, place * (1 if rng.random() < 0.5 else -1)
@@ -109,7 +107,7 @@ def wide_weights(rng, n, m, d):
 
 
 def counts(rng, n, m, d):
-    """Whole numbers, equal points on both sides, and ties."""
+    """Integers, equal points on both sides, and ties."""
     x, y = rng.integers(0, 4, (n, d)).astype(float), rng.integers(0, 4, (m, d)).astype(float)
     return x, rng.integers(1, 5, n).astype(float), y, rng.integers(1, 5, m).astype(float)
 
@@ -121,7 +119,7 @@ def offset(rng, n, m, d):
 
 
 def near(rng, n, m, d):
-    """Nearly the same points with the same weights."""
+    """Nearly equal points with the same weights."""
     x, a = cloud(rng, n, d)
     return x, a, x + rng.normal(size=x.shape) * 10.0 ** rng.uniform(-12, -1), a
 
@@ -135,7 +133,7 @@ FAMILIES = [plain, scaled, denormal, light_far, wide_weights, counts, offset, ne
 
 
 def solve(program_run, path, x, a, y, b):
-    """Distance and exit code of one pair."""
+    """Return distance and exit code of one pair."""
     np.savez(path, points=np.r_[x, y], weights=np.r_[a, b], offsets=[0, len(x), len(x) + len(y)])
     out = path.with_suffix(".npy")
     code = program_run("distance", path, "--metric", "w2", "-o", out, "-f", "-q")
@@ -155,7 +153,7 @@ def run(program):
 
 
 def test_whole_numbers(run, tmp_path):
-    """No certified value is off by more than 1e-10; hardly any is without a certificate."""
+    """No certified value has an error above 1e-10, and very few values have no certificate."""
     marked, wrong = [], []
     for k in range(COUNT):
         rng = np.random.default_rng(k)
@@ -171,7 +169,7 @@ def test_whole_numbers(run, tmp_path):
 
 
 def test_copies_up_to_rounding(run, tmp_path):
-    """The weights of a copy went through other divisions: near 0, and nothing to mark."""
+    """The weights of a copy were divided differently: the distance is near 0, and the result is not marked."""
     for k in range(20):
         rng = np.random.default_rng(k)
         x, a = cloud(rng, 8, 2)

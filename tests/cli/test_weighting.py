@@ -1,4 +1,4 @@
-"""ddsc text --weighting auto: masses of words against a second implementation."""
+"""ddsc text --weighting auto: compares the masses of words with a second implementation."""
 import json
 
 import numpy as np
@@ -9,7 +9,7 @@ from test_words import documents, files  # noqa: F401 (fixture)
 
 
 def own_masses(texts, dim=100):
-    """Word -> mass, for words in at least two documents, without a file of vectors."""
+    """Return {word: mass} for words in at least two documents, without a vectors file."""
     sets = [set(t.split()) for t in texts]
     words = sorted(w for w in set().union(*sets) if sum(w in s for s in sets) >= 2)
     B = np.array([[w in s for w in words] for s in sets], float)
@@ -53,7 +53,7 @@ def items_by_name(path):
 
 
 def topics(n_words, n=160, seed=1):
-    """Documents of two topics with n_words words each, and a few words of both."""
+    """Documents on two topics with n_words words each, and a few common words."""
     random = np.random.default_rng(seed)
     both = [f"all{k}" for k in range(5)]
     names = [[f"{t}{k}" for k in range(n_words)] for t in "ab"]

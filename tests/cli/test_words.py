@@ -1,5 +1,5 @@
-"""ddsc text --words: vectors fitted to the documents, against a second implementation and by what
-they must do; and what stays of them for later documents."""
+"""ddsc text --words: vectors fitted to the documents, compared with a second implementation and tested by their
+properties; and their use for later documents."""
 import json
 
 import numpy as np
@@ -12,7 +12,7 @@ TOPICS = {"sport": "ball goal team match player coach cup league".split(),
 
 
 def documents(seed=0, n=40, length=6, extra=None):
-    """Documents of two topics, one class each; `extra` adds a word to documents of a topic."""
+    """Documents on two topics, one class each; `extra` adds a word to the documents on a topic."""
     random = np.random.default_rng(seed)
     rows = []
     for i in range(n):
@@ -44,7 +44,8 @@ def read_vectors(path):
 # ---- against a second implementation ----
 
 def oracle(rows, general):
-    """Word -> (fitted general part or None, unit company, own part) by docs/notes/words.md."""
+    """Return {word: (fitted general part or None, unit context, learned part)} by the formulas in
+    docs/notes/words.md."""
     texts = [set(r[2].split()) for r in rows]
     words = sorted(set().union(*texts))
     B = np.array([[w in t for w in words] for t in texts], float)
@@ -81,11 +82,12 @@ def test_vectors_are_those_of_the_formulas(ddsc, files):
     general = np.array([found[w][:5] for w in words])
     own = np.array([found[w][5:] for w in words])
     assert np.allclose(general[known], fitted[known], atol=1e-5)
-    # placed words: a fixed length around a share of the mean, nearer to their company than to chance
+    # words without a vector: a fixed distance from a share of the mean, closer to their context than to a random
+    # direction
     away = general[~known] - .8 * mean
     assert np.allclose(np.linalg.norm(away, axis=1), typical, atol=1e-5)
     assert ((away * X[~known]).sum(1) / typical > .3).all()
-    # own vectors up to a rotation
+    # learned vectors up to a rotation
     wanted = E * (typical * np.sqrt(met / (met + HALF)))[:, None]
     assert np.allclose(own @ own.T, wanted @ wanted.T, atol=1e-4)
     assert done["settings"]["words"] == "fitted" and done["dim"] == general.shape[1] + own.shape[1]
@@ -94,13 +96,13 @@ def test_vectors_are_those_of_the_formulas(ddsc, files):
     assert done["coverage"]["words_covered"] == known.sum()
 
 
-HALF = 100  # words met where own vectors have 1 / sqrt(2) of their length
+HALF = 100  # frequency at which learned vectors have 1 / sqrt(2) of their length
 
 
-# ---- what the vectors must do ----
+# ---- properties of the vectors ----
 
 def test_a_word_without_a_vector_goes_where_its_company_is(ddsc, tmp_path):
-    """Even in a set that hardly says anything else: general vectors in two heaps, one new word."""
+    """Even in a set with little other information: general vectors in two clusters, one new word."""
     random = np.random.default_rng(1)
     center = {t: random.normal(size=20) * 3 for t in TOPICS}
     vectors = {w: center[t] + random.normal(size=20) * .5 for t in TOPICS for w in TOPICS[t]}
@@ -110,7 +112,7 @@ def test_a_word_without_a_vector_goes_where_its_company_is(ddsc, tmp_path):
     found = words_of(tmp_path / "o.npz")
     far = {t: min(np.linalg.norm(found["zidane"] - found[w]) for w in TOPICS[t]) for t in TOPICS}
     assert far["sport"] < .7 * far["money"]
-    # a word of the file moves towards its company, not away
+    # a word of the file moves towards its context, not away
     for part in (slice(0, 20), slice(20, None)):
         inside = np.mean([found[a][part] @ found[b][part] for t in TOPICS for a in TOPICS[t]
                           for b in TOPICS[t] if a != b])
@@ -129,7 +131,7 @@ def test_own_vectors_need_no_file(ddsc, files):
 
 
 def test_words_met_once_or_alone(ddsc, tmp_path):
-    """A word of one document, of documents of one word, and sets too small to learn from."""
+    """A word in one document, documents with one word, and sets that are too small to learn from."""
     write_vectors(tmp_path / "v.txt", {"a": [1., 2.], "b": [2., 1.]})
     for rows, used in (([["a b x"], ["a"]], {"a", "b"}), ([["a"], ["b"]], {"a", "b"}),
                        ([["a y"], ["y"], ["b"]], {"a", "b", "y"})):
@@ -139,7 +141,7 @@ def test_words_met_once_or_alone(ddsc, tmp_path):
         assert set(words_of(tmp_path / "o.npz")) == used
     write_table(tmp_path / "d.tsv", ["text"], [["a"], ["b"]])
     ddsc("text", tmp_path / "d.tsv", "--vectors", tmp_path / "v.txt", "-f", "-o", tmp_path / "o.npz")
-    assert np.array_equal(words_of(tmp_path / "o.npz")["a"], [1, 2])  # no company: as it was
+    assert np.array_equal(words_of(tmp_path / "o.npz")["a"], [1, 2])  # no context: unchanged
     message = ddsc("text", tmp_path / "d.tsv", "-f", "-o", tmp_path / "o.npz", code=3).stderr
     assert "no vectors can be learned" in message
 
@@ -158,7 +160,7 @@ def test_bytes_do_not_depend_on_threads(ddsc, files):
         assert len(made) == 1
 
 
-# ---- the plain way ----
+# ---- unfitted vectors ----
 
 def test_paper_means_general(ddsc, files):
     words = ["text", files / "d.tsv", "--vectors", files / "v.txt", "--on-empty", "drop", "-o", "-"]
@@ -214,7 +216,7 @@ def test_new_documents_are_assigned(ddsc, fitted):
     data = json.loads(ddsc("assign", fitted / "result" / "model.npz", fitted / "new.npz",
                            "--json").stdout)
     assert data["scores"]["ami"] > .999
-    # another fit lives in another space: refused, even where it has as many coordinates
+    # vectors of another fit are rejected, even if they have the same number of coordinates
     ddsc("text", fitted / "new.tsv", "--vectors", fitted / "v.txt", "-o", fitted / "other.npz")
     message = ddsc("assign", fitted / "result" / "model.npz", fitted / "other.npz", code=3).stderr
     assert "not fitted to the documents of the model" in message and "--vectors MODEL.npz" in message
@@ -234,7 +236,7 @@ def test_words_pass_through_convert_and_info(ddsc, fitted):
     assert "fitted to the documents" in ddsc("info", fitted / "few.npz").stdout
 
 
-# ---- bad words ----
+# ---- invalid arguments ----
 
 def spoil(arrays, name):
     if name == "missing":
@@ -275,7 +277,7 @@ def test_bad_words(ddsc, fitted, name, message):
     spoil(arrays, name)
     np.savez(fitted / "bad.npz", **arrays)
     assert message in ddsc("info", fitted / "bad.npz", code=3).stderr
-    if name != "narrow":  # which is about the items beside the words
+    if name != "narrow":  # which concerns the items, not the words
         assert message in ddsc("text", fitted / "d.tsv", "--vectors", fitted / "bad.npz", "-f", "-o",
                                fitted / "x.npz", code=3).stderr
 
@@ -300,8 +302,8 @@ def test_lemmas_are_asked_for_again(ddsc, files):
 
 @pytest.mark.parametrize("words, message", [
     (["--words", "own", "--vectors", "v.txt"], "words = own learns the vectors from the documents"),
-    (["--words", "general"], "words = general needs a file of vectors"),
-    (["--paper"], "words = general needs a file of vectors"),
+    (["--words", "general"], "words = general requires a file of vectors"),
+    (["--paper"], "words = general requires a file of vectors"),
     (["--paper", "--words", "own"], "paper requires words = general"),
     (["--paper", "--words", "fitted", "--vectors", "v.txt"], "--words fitted contradicts --paper"),
     (["--paper", "--tokens", "words", "--vectors", "v.txt"], "--tokens words contradicts --paper"),

@@ -1,4 +1,4 @@
-"""Files compressed by zstd: whole, in frames, cut, damaged, and a bomb."""
+"""Files compressed with zstd: one frame, several frames, truncated, damaged, and a decompression bomb."""
 import ctypes
 import struct
 
@@ -37,7 +37,7 @@ def test_the_same_as_unpacked(ddsc, pack, tmp_path):
     plain = points(ddsc, tmp_path / "a.csv", tmp_path / "out.npz")
     half = len(TEXT) // 2
     for data in (pack(TEXT), pack(TEXT[:half]) + pack(TEXT[half:]),
-                 pack(TEXT) + b"\x50\x2a\x4d\x18\3\0\0\0abc"):  # a frame to be passed over
+                 pack(TEXT) + b"\x50\x2a\x4d\x18\3\0\0\0abc"):  # a frame to be skipped
         (tmp_path / "a.csv.zst").write_bytes(data)
         assert points(ddsc, tmp_path / "a.csv.zst", tmp_path / "out.npz") == plain
     (tmp_path / "b.npz.zst").write_bytes(pack(plain))

@@ -1,12 +1,13 @@
-/* A device in plain C, for tests where no other is: libddsc_reference.so. Its cheap way errs by as
- * much as it is allowed to, up or down by the pair, so that the rule for what stays undecided has no
- * slack to live on; its strips are short. The environment names a fault in DDSC_REFERENCE: none
- * there (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
- * no way but the cheap one (cheap), another version of the table (version), its first version (old), a failure
- * in the second call for pairs (within), wrong pairs (pairs), too little memory for a grid (grid), a failure in the
- * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames), a failure
- * at what they say (framed), no room for a sparse matrix (sparse), a failure in the second call for products with it
- * (filter), products that are no numbers (vectors). */
+/* A device in plain C, for tests on machines without a GPU: libddsc_reference.so. Its cheap product
+ * type has the largest permitted error, up or down depending on the pair, so that tests detect any
+ * missing margin; its strips are short. DDSC_REFERENCE in the environment selects a fault: no device
+ * (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
+ * only the cheap product type (cheap), another version of the table (version), its first version
+ * (old), a failure in the second call for pairs (within), wrong pairs (pairs), too little memory for
+ * a grid (grid), a failure in the second call for bounds (bounds), bounds that are not numbers
+ * (numbers), no memory for frames (frames), a failure in the bounds from frames (framed), no memory
+ * for a sparse matrix (sparse), a failure in the second call for products with it (filter), products
+ * that are not numbers (vectors). */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -121,7 +122,8 @@ static float product(const reference *d, int64_t i, int64_t j)
                    ((i * 7 + j * 13) % 5 < 2 ? -1 : 1) * radius * d->length[i] * d->length[j]);
 }
 
-/* By (key, j): in order of j, so equal keys stay behind. */
+/* Sorts by (key, j). Entries arrive in order of j, so equal keys are inserted after existing ones.
+ * */
 static void insert(float *key, int32_t *index, int64_t keep, int64_t held, float k, int32_t j)
 {
     int64_t at = held < keep ? held : keep - 1;
@@ -172,7 +174,7 @@ static double frame_key(const reference *d, int64_t i, int64_t j)
     return pow(fmax(0, f->keep * sqrt(d2) - f->slack), 2);
 }
 
-/* In tiny pieces of memory: whoever asks for more than it has room for asks again. */
+/* Reports little memory, so callers must split their requests. */
 static int reference_within(void *state, const int64_t row[2], const int64_t column[2],
                             const float *reach, int64_t most, int32_t *pair, float *key,
                             int64_t *found, char *why)
@@ -195,7 +197,7 @@ static int reference_within(void *state, const int64_t row[2], const int64_t col
             }
             ++*found;
         }
-    if (*found > (column[1] - column[0]) * 512) /* so that it is asked for less */
+    if (*found > (column[1] - column[0]) * 512) /* so that callers request less */
         *found = most + 1;
     if (faulty("flood"))
         *found = most + 1;
@@ -232,7 +234,7 @@ static int reference_load_grid(void *state, const device_grid *grid, char *why)
     return 0;
 }
 
-/* |x - y|^2 of two entries, each from the mean of its item. */
+/* Returns |x - y|^2 of two entries, each relative to the mean of its item. */
 static double centered_cost(const device_grid *g, const int32_t *pair, int64_t x, int64_t y)
 {
     double sum = 0;
@@ -245,7 +247,7 @@ static double centered_cost(const device_grid *g, const int32_t *pair, int64_t x
     return sum;
 }
 
-/* The distance of the means, and the potentials that come of f = 0 by two transforms. */
+/* The distance of the means, and the potentials that two transforms of f = 0 give. */
 static double transport_bound(const device_grid *g, const int32_t *pair)
 {
     int64_t a = g->offset[pair[0]], n = g->offset[pair[0] + 1] - a;
@@ -270,7 +272,7 @@ static double transport_bound(const device_grid *g, const int32_t *pair)
     return g->unit * value;
 }
 
-/* Down by as much as it likes: up to all of it. */
+/* Lowers a bound by a random share, up to all of it. */
 static int reference_bounds(void *state, int kind, int64_t n, const int32_t *pair,
                             const double *enough, double *bound, char *why)
 {
@@ -287,7 +289,8 @@ static int reference_bounds(void *state, int kind, int64_t n, const int32_t *pai
     return 0;
 }
 
-/* Entropic transport by plain iterations on a dense kernel, of costs n x m that are overwritten. */
+/* Solves entropic transport by plain iterations on a dense kernel. The costs (n x m) are
+ * overwritten. */
 static void scale_dense(const device_rule *rule, int64_t n, int64_t m, const double *a,
                         const double *b, double *cost, device_scaled *found)
 {
@@ -329,7 +332,7 @@ static void scale_dense(const device_rule *rule, int64_t n, int64_t m, const dou
     free(kernel);
 }
 
-/* Every fifth pair is left to the processor. */
+/* Every fifth pair is left to the CPU. */
 static void scale_pair(const reference *d, bool points, const device_rule *rule,
                        const int32_t *pair, device_scaled *found)
 {
@@ -403,7 +406,7 @@ static int reference_load_sparse(void *state, const device_sparse *m, char *why)
     return 0;
 }
 
-/* y = scale (M x - shift x) - back y. */
+/* Computes y = scale (M x - shift x) - back y. */
 static void sparse_step(const device_sparse *m, int64_t width, double scale, double shift, int back,
                         const double *x, double *y)
 {

@@ -2,11 +2,11 @@
 
     build/venv/bin/python tests/docs/blocks.py [PAGE...]
 
-Blocks of a page run in order, in a folder of their own that holds small files under the names that the pages use
-(standins.py); those of Python share their names. A block of ```text right behind one of Python must be
-what that printed. A line <!-- not run: REASON --> in front of a block leaves it out; what was left out is
-listed. In ```sh an output that is there is removed first (pages show alternatives one after the other), and `open`
-asks only that the file is there.
+The blocks of a page run in order, in a separate folder that contains small files with the names used on the pages
+(standins.py). Python blocks share their names. A ```text block directly after a Python block must equal the output of
+that block. A line <!-- not run: REASON --> before a block skips the block; skipped blocks are listed. In ```sh blocks, an
+existing output is removed first, because pages show alternatives one after the other, and `open` only checks that the
+file exists.
 """
 import json
 import os
@@ -33,7 +33,7 @@ ddsc() {
     command ddsc "$@"
 }
 """
-# Each block of Python in its own exec, so that what it prints is told apart.
+# Each Python block runs in its own exec, so that its output is separate.
 PYTHON = """
 import contextlib, io, json, sys, warnings
 import matplotlib
@@ -59,7 +59,7 @@ def pages(names):
 
 
 class Page:
-    """One page and the folder and interpreter that its blocks run in."""
+    """A page, with the folder and the interpreter in which its blocks run."""
 
     def __init__(self, path, folder):
         self.path, self.folder, self.failed, self.ran, self.left_out = path, folder, [], 0, []

@@ -1,5 +1,5 @@
-"""Small files under the names that the pages use, so that their commands run: cells, documents, digits, shapes.
-Contents are those of ddsc.datasets and of generators."""
+"""Writes small files with the names used on the pages, so that the commands run: cells, documents, digits, shapes. The
+contents come from ddsc.datasets and generators."""
 import gzip
 import pathlib
 import sys

@@ -1,14 +1,14 @@
-/* For LD_PRELOAD: the k-th call that changes something on disk fails, or is the last one of the
- * process. DDSC_FAULT_AT=k (0: none), DDSC_FAULT=ENOSPC | EIO | KILL, DDSC_FAULT_LOG=FILE gets a line
- * per call that counts. To fail: writes, syncs, opening for writing, making folders, renaming. To
- * kill: before those, and before linking and removing. DDSC_FAULT=GROW | SHRINK | REWRITE: before the
- * k-th read at a place, DDSC_FAULT_FILE gets a byte more, loses its second half, or has its bytes
- * written again, with a time that says so. In addition, DDSC_FAULT_MOUNT=DIR: renames and links between
- * DIR and other folders fail with EXDEV, and renames of DIR itself with EBUSY, as if it were a mount
- * point. DDSC_FAULT_PLAIN=1: renameat2 takes no flags (NFS); 2: and there are no links.
- * DDSC_FAULT=STOP: the process stops before call k, as with KILL, until it gets SIGCONT.
- * DDSC_FAULT_LOCKS=FILE gets a line "busy PID" when another process holds a lock, and "locked" or
- * "unlocked" when two folders are exchanged, depending on whether the target is locked. */
+/* For LD_PRELOAD: makes the k-th call that changes the disk fail, or ends the process at it.
+ * DDSC_FAULT_AT=k (0: none), DDSC_FAULT=ENOSPC | EIO | KILL. DDSC_FAULT_LOG=FILE receives a line for
+ * each counted call. Calls that fail: write, sync, open for writing, create a folder, rename. Calls
+ * that kill: the same, link and remove. DDSC_FAULT=GROW | SHRINK | REWRITE: before the k-th read at an
+ * offset, DDSC_FAULT_FILE grows by a byte, loses its second half, or is written again with a new
+ * modification time. DDSC_FAULT_MOUNT=DIR: renames and links between DIR and other folders fail with
+ * EXDEV, and renames of DIR itself with EBUSY, as for a mount point. DDSC_FAULT_PLAIN=1: renameat2
+ * supports no flags (NFS); 2: in addition, links are not supported. DDSC_FAULT=STOP: the process stops
+ * before call k until it receives SIGCONT. DDSC_FAULT_LOCKS=FILE receives a line "busy PID" if another
+ * process holds a lock, and "locked" or "unlocked" if two folders are exchanged, depending on whether
+ * the target is locked. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static bool strikes(const char *what, const char *path, bool removes)
     return true;
 }
 
-/* Another program at work on the file, just before it is read. */
+/* Simulates another program that changes the file just before it is read. */
 static void disturb(void)
 {
     static atomic_int count;
@@ -80,7 +80,7 @@ static void disturb(void)
         syscall(SYS_pwrite64, fd, "7", 1, info.st_size);
     else if (strcmp(fault, "SHRINK") == 0)
         syscall(SYS_ftruncate, fd, info.st_size / 2);
-    struct timespec later[2] = {info.st_atim, info.st_mtim}; /* clocks of file systems are coarse */
+    struct timespec later[2] = {info.st_atim, info.st_mtim}; /* file system clocks are coarse */
     later[1].tv_sec++;
     futimens((int)fd, later);
     syscall(SYS_close, fd);
@@ -141,13 +141,13 @@ int fsync(int fd)
 
 int mkdir(const char *path, mode_t mode)
 {
-    struct stat info; /* making what is there fails anyway, and is meant to */
+    struct stat info; /* creating an existing folder fails anyway, as intended */
     if (stat(path, &info) != 0 && strikes("mkdir", path, false))
         return -1;
     return NEXT(mkdir)(path, mode);
 }
 
-/* 2: the path is the mount point itself, 1: it is inside, 0: outside. */
+/* Returns 2 if the path is the mount point itself, 1 if it is inside, and 0 if it is outside. */
 static int mounted(const char *path, const char *mount)
 {
     char folder[PATH_MAX], whole[PATH_MAX];

@@ -1,5 +1,5 @@
-/* A program with functions called like those inside the library: linked with the static library,
- * each side keeps its own. */
+/* A program whose functions have the same names as internal functions of the library. If it is
+ * linked with the static library, each side uses its own functions. */
 #include <ddsc/ddsc.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Install, move the tree to another place, then build and run programs against it as a stranger would:
-# C and C++20, shared and static, by pkg-config and by the CMake package.
+# Installs ddsc, moves the installed tree, then builds and runs programs that use it: C and C++20, shared and static,
+# with pkg-config and with the CMake package.
 #   run.sh BUILD-DIRECTORY SOURCE-DIRECTORY
 set -eu
 build=$1 source=$2
@@ -21,7 +21,7 @@ same() { # WHAT EXPECTED PROGRAM...
     [ "$found" = "$expected" ] || { say "$what printed '$found', not '$expected'"; exit 1; }
 }
 
-# Nothing of the old place is left in what others read.
+# The installed files do not contain the old location.
 if grep -rl "$scratch/first" "$library/pkgconfig" "$library/cmake"; then
     say "these name the place they were first installed to"
     exit 1
@@ -50,7 +50,7 @@ fi
     c++ -std=c++20 $strict "$source/tests/install/consumer.cpp" $shared -Wl,-rpath,"$library" -o "$scratch/cpp"
     c++ -std=c++20 $strict "$source/tests/install/consumer.cpp" $static -o "$scratch/cpp-static"
     cc -std=c17 $strict "$source/tests/install/own_names.c" $static -o "$scratch/own"
-    # Whoever asks for it is warned of what may still change.
+    # The compiler warns about experimental functions on request.
     cc -std=c17 -DDDSC_WARN_EXPERIMENTAL -c "$source/examples/graph_from_csr.c" $shared -o "$scratch/warned.o" \
         2>"$scratch/warned"
 }
@@ -80,7 +80,7 @@ same "find_package, static" "$expected" "$scratch/consumer/build/by_static"
 same "find_package, C++, static" "C++ sees the library" "$scratch/consumer/build/cpp_static"
 
 "$prefix/bin/ddsc" --version >/dev/null
-# Nothing but the public names is visible, of whatever kind.
+# Only public names of any kind are visible.
 for symbols in "-D $library/libddsc.so" "-g $library/libddsc.a"; do
     # shellcheck disable=SC2086
     nm --defined-only $symbols | awk 'NF == 3 && $3 !~ /^ddsc_/ { print; bad = 1 } END { exit bad }' || {
@@ -89,7 +89,7 @@ for symbols in "-D $library/libddsc.so" "-g $library/libddsc.a"; do
     }
 done
 
-# A library that is missing is named with the command that installs it.
+# A missing library is named with the command that installs it.
 if cmake -S "$source" -B "$scratch/bare" -DCMAKE_FIND_ROOT_PATH=/nowhere -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY \
     -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY >"$scratch/bare.log" 2>&1; then
     say "configured without libraries"

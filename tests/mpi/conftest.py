@@ -1,4 +1,4 @@
-"""Fixtures of the tests over MPI: both programs, mpirun, and small sets."""
+"""Fixtures of the MPI tests: both programs, mpirun, and small sets."""
 import os
 import pathlib
 import shutil
@@ -11,7 +11,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DEEP = bool(os.environ.get("DDSC_DEEP"))
 BUILD = pathlib.Path(os.environ.get("DDSC_BUILD", "build")).resolve()
 PROGRAM, RANKS = str(BUILD / "ddsc"), str(BUILD / "ddsc-mpi")
-# As root, on fewer processors than ranks, and leaving those to whoever has work.
+# Allows root and more ranks than processors; waiting ranks yield the processor.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
 
@@ -43,7 +43,7 @@ def ddsc():
 
 @pytest.fixture(scope="session")
 def start():
-    """A job of so many ranks of a program, at work, in a group of processes of its own."""
+    """Start a job with this number of ranks of a program, in its own process group."""
     jobs = []
 
     def begin(n, *words, cwd=None, env=None, program=RANKS, each=(), stdin=subprocess.DEVNULL):
@@ -63,7 +63,7 @@ def start():
 
 @pytest.fixture(scope="session")
 def ranks(start):
-    """Run it to its end and insist on the exit code; a job that hangs fails the test."""
+    """Run the job to its end and check the exit code. A job that hangs fails the test."""
 
     def run(n, *words, code=0, timeout=240, **how):
         job = start(n, *words, **how)

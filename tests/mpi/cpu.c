@@ -1,6 +1,7 @@
-/* Loaded before a program (LD_PRELOAD): CPU time inside MPI, which is mostly waiting, apart from that of the
- * program's own work. Each rank leaves a line in the file $DDSC_MPI_CPU.RANK: seconds outside, seconds inside,
- * bytes sent by its own messages and gathered, resident megabytes at most. */
+/* Preloaded into a program (LD_PRELOAD) to measure CPU time inside MPI, which is mostly waiting,
+ * separately from the program's own work. Each rank writes a line to the file $DDSC_MPI_CPU.RANK:
+ * seconds outside, seconds inside, bytes sent in messages and in gather operations, and peak
+ * resident megabytes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static void count(int n, MPI_Datatype type)
     n_sent += (double)n * size;
 }
 
-/* Only the own part is sent. */
+/* Only this rank's part is sent. */
 static void count_own(const int *n, MPI_Datatype type, MPI_Comm comm)
 {
     int rank = 0;

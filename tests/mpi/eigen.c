@@ -1,7 +1,8 @@
-/* Our eigensolver beside SLEPc's Krylov-Schur, on the MMD graph of a set and one thread, in turn.
- *   build/tests/mpi_eigen FILE ROUNDS PAIRS...
- * SLEPc is given what makes it right on a connected graph, the vector of the eigenvalue 1, its matrix in its own
- * format and its own choice of space; it proves nothing. CPU seconds of the solves alone. bench/eigen.py runs it. */
+/* Compares the library's eigensolver with SLEPc's Krylov-Schur on the MMD graph of a set,
+ * alternately, on one thread. build/tests/mpi_eigen FILE ROUNDS PAIRS... SLEPc receives the known
+ * vector of the eigenvalue 1, which makes it correct on a connected graph, uses its own matrix
+ * format and chooses its own subspace size. It does not verify that no eigenvalue was missed. CPU
+ * seconds of the solves alone. bench/eigen.py runs it. */
 #include <math.h>
 #include <slepceps.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 static const double TOLERANCE = 1e-9;
 
-/* The operator of a graph and the vector that is known. */
+/* The operator of a graph and the known eigenvector. */
 typedef struct problem {
     ddsc_context *ctx;
     sparse m;
@@ -45,7 +46,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The operator as `ddsc cluster -m mmd` makes it. */
+/* Creates the operator as `ddsc cluster -m mmd` does. */
 static void make_operator(problem *p, const char *file)
 {
     ddsc_measures *set = NULL;
@@ -137,7 +138,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Medians of runs in turn; false where either is wrong. */
+/* Prints the medians of alternating runs. Returns false if either solver is wrong. */
 static bool race(problem *p, int64_t k, int rounds)
 {
     double *ours = malloc((size_t)rounds * sizeof *ours),

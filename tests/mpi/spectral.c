@@ -1,5 +1,5 @@
-/* bench/spectral_scale.c over ranks: eigenvectors and k-means of a made-up graph of N items.
- *   mpirun -n P build/tests/mpi_spectral N [K [tau [threads]]] */
+/* bench/spectral_scale.c on several ranks: eigenvectors and k-means of a synthetic graph of N
+ * items. mpirun -n P build/tests/mpi_spectral N [K [tau [threads]]] */
 #include "ddsc_mpi.h"
 #include "give_back.h"
 

@@ -1,4 +1,5 @@
-/* The calls of a team over MPI, with messages cut into pieces of a few bytes. Run by mpirun. */
+/* Tests the functions of an MPI team, with messages split into blocks of a few bytes. Run by
+ * mpirun. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static unsigned char byte_of(int from, int to, int64_t k)
     return (unsigned char)(17 * from + 5 * to + 3 * k);
 }
 
-/* Sizes from nothing to many pieces. */
+/* Sizes from zero to many blocks. */
 static int64_t size_of(int from, int to, int round)
 {
     static const int64_t sizes[] = {0, 1, 7, 64, 65, 1000, 12345};
@@ -111,7 +112,7 @@ static void test_shared(void **state)
     }
 }
 
-/* More than there is: refused on all ranks alike, and a small one can be had afterwards. */
+/* A request for too much memory fails on all ranks, and a small one succeeds afterwards. */
 static void test_no_room(void **state)
 {
     (void)state;
@@ -122,7 +123,7 @@ static void test_no_room(void **state)
     team.unshare(team.state, block);
 }
 
-/* Pairs of ranks, as a run would use a part of a job. */
+/* Pairs of ranks, as if a run used part of a job. */
 static void test_part(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-"""Real data over ranks of MPI and over virtual ones: the graph and the number of solves of ddsc."""
+"""Real data on MPI ranks and on virtual ranks: graph and number of solves equal those of ddsc."""
 import os
 import subprocess
 

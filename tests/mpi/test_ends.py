@@ -1,4 +1,4 @@
-"""How a job ends: alike, or by one rank alone; one message, the right exit code, and nothing hangs."""
+"""How a job ends, by an error on all ranks or on one rank: one message, the right exit code, and nothing hangs."""
 import json
 import os
 import pathlib
@@ -36,7 +36,7 @@ def test_options_that_do_not_fit_the_input(ranks, tmp_path):
 
 # mpirun takes a command for each rank: one of them may differ.
 def apart(ranks, common, of_one, rank, code, **how):
-    """Three ranks with the same words, but for one of them."""
+    """Three ranks with the same arguments, except for one rank."""
     commands = []
     for r in range(3):
         commands += [":", "-n", 1, RANKS] * (r > 0) + (of_one if r == rank else common)
@@ -45,7 +45,7 @@ def apart(ranks, common, of_one, rank, code, **how):
 
 @pytest.mark.parametrize("rank, code", [(0, 5), (1, 7), (2, 7)])
 def test_one_rank_out_of_memory(ranks, some, rank, code):
-    """The trouble of the rank that reads is everybody's; that of another is its own."""
+    """An error of the reading rank is reported by all ranks; an error of another rank only by that rank."""
     words = ["cluster", some, "-k", 3]
     job = apart(ranks, words, words + ["--memory", "50K"], rank, code, timeout=60)
     assert job.err.count("ddsc: ") == 1 and "out of memory" in job.err
@@ -53,7 +53,7 @@ def test_one_rank_out_of_memory(ranks, some, rank, code):
 
 
 def test_the_first_rank_reads_for_all(ddsc, ranks, some, tmp_path):
-    """The others never look for the files, and have what the first has."""
+    """The other ranks never access the files, and receive the data of the first rank."""
     files = [tmp_path / name for name in ("costs.npy", "reference.npz", "full.npy")]
     random = np.random.default_rng(1)
     costs = random.random((30, 30))
@@ -88,7 +88,7 @@ def test_standard_input(ddsc, ranks, some, tmp_path):
 # ---- killed ----
 
 def processes():
-    """Name, parent and session of every process that is at work."""
+    """Return name, parent and session of every running process."""
     found = {}
     for place in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -102,7 +102,7 @@ def processes():
 
 
 def own_ranks(job, name="ddsc-mpi-rank"):
-    """Process numbers of the ranks, in their order, or of their guards: `job` is a session of its own."""
+    """Return the process ids of the ranks, in order, or of their guards. `job` has its own session."""
     return sorted(pid for pid, (own, _, session) in processes().items() if own == name and session == job.pid)
 
 
@@ -115,7 +115,7 @@ def assert_gone(job):
 
 
 def wait_for(job, done):
-    """Until the first rank tells that so much is done; False when the job ended before."""
+    """Wait until the first rank reports this progress. Return False if the job ended before."""
     for line in job.stderr:
         if line.startswith("{") and json.loads(line).get("done", 0) >= done:
             return True
@@ -124,7 +124,7 @@ def wait_for(job, done):
 
 @pytest.fixture(scope="module")
 def long_set(tmp_path_factory):
-    """Seconds of work for free processors: a signal, which takes its way over mpirun, comes before the end."""
+    """Seconds of work on free processors, so that a signal sent through mpirun arrives before the end."""
     return clouds(tmp_path_factory.mktemp("long") / "long.npz", 3, 200, 60, 3, 7)
 
 
@@ -192,7 +192,7 @@ def test_interrupted(start, ranks, ddsc, long_set, tmp_path):
 
 
 def test_interrupted_all_at_once(start, long_set, tmp_path):
-    """As Slurm does it: a rank has the signal twice, from its guard too, and stops as after one."""
+    """Like Slurm: a rank receives the signal twice, the second time from its guard, and stops as after one signal."""
     job = start(2, "neighbors", long_set, *LONG, "--resume", tmp_path / "kept", "-o", tmp_path / "graph.mtx")
     assert wait_for(job, 2000)
     for pid in own_ranks(job, "ddsc-guard") + own_ranks(job):
@@ -203,7 +203,7 @@ def test_interrupted_all_at_once(start, long_set, tmp_path):
 
 
 def test_interrupted_in_eigenvectors(start, tmp_path):
-    """SLEPc is asked for what it cannot reach, so that it would go on for ever."""
+    """SLEPc receives a tolerance that it cannot reach, so it would never end."""
     many = clouds(tmp_path / "many.npz", 3, 1000, 4, 3, 2)
     job = start(2, "cluster", many, "-k", 3, "--metric", "mmd", "--threads", 1, "--progress", "jsonl", "-o", tmp_path / "result",
                 env={"PETSC_OPTIONS": "-ddsc_eps_true_residual -ddsc_eps_tol 1e-300 -ddsc_eps_max_it 100000000"})
@@ -221,7 +221,8 @@ N_KILLS = 20 if DEEP else 4
 
 
 def test_random_kills(ddsc, ranks, start, long_set, tmp_path):
-    """A random rank at a random moment, again and again on one folder, each time with another number of ranks."""
+    """A random rank is killed at a random moment, repeatedly with one folder, each time with another number of
+    ranks."""
     draw = random.Random(1)
     ddsc("neighbors", long_set, *LONG[:2], "-o", tmp_path / "alone.mtx")
     graph, kept, n_kills, n_folders, n = tmp_path / "graph.mtx", "kept0", 0, 1, 2
@@ -238,7 +239,7 @@ def test_random_kills(ddsc, ranks, start, long_set, tmp_path):
         assert job.returncode in ((0, 7) if alive else (0,)), (job.returncode, told)
         assert told.count("ddsc: ") == told.count("was lost: killed by signal 9") == (job.returncode == 7)
         assert graph.exists() or job.returncode == 7
-        if graph.exists():  # it was done before, or a rank was lost after the file was: from the beginning
+        if graph.exists():  # the job had finished, or a rank was lost after the file was written: start again
             assert graph.read_bytes() == (tmp_path / "alone.mtx").read_bytes()
             graph.unlink()
             kept, n_folders = f"kept{n_folders}", n_folders + 1

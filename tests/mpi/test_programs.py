@@ -1,4 +1,4 @@
-"""Programs of several ranks: the calls of a team, and the zoo of spectra."""
+"""Programs with several ranks: the functions of a team, and the collection of spectra."""
 import pytest
 
 from conftest import BUILD
@@ -15,7 +15,7 @@ def test_zoo(ranks, n):
 
 
 def test_the_zoo_sees_a_second_look_left_out(ranks):
-    """Built without it, the solver is fooled by six identical components, and the test says so."""
+    """Without the second check, the solver misses eigenvalues of six identical components, and the test detects it."""
     for n in (1, 2, 4):
         blind = ranks(n, "test_twins", program=str(BUILD / "tests" / "mpi_zoo_blind"), code=1)
         assert "test_twins" in blind.out + blind.err
@@ -23,7 +23,7 @@ def test_the_zoo_sees_a_second_look_left_out(ranks):
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_planted_groups(ranks, n):
-    """Affinity, operator and vectors by rows of their own: the groups are found, and the vectors verified."""
+    """Affinity, operator and vectors distributed by rows: the clusters are found, and the vectors are verified."""
     job = ranks(n, "3000", "5", "12", "1", "3", program=str(BUILD / "tests" / "mpi_spectral"))
     *_, residual, verified, agreement = job.out.split()
     assert float(residual) < 1e-7 and verified == "1" and float(agreement) == 1
@@ -38,7 +38,8 @@ def test_a_larger_space(ranks):
 
 
 def test_beside_slepc(ranks, ddsc, data_dir, tmp_path):
-    """What bench/eigen.py times: two solvers that agree, for a single pair beside the known one and for many."""
+    """The program that bench/eigen.py times: both solvers agree, for one eigenpair besides the known one and for
+    many."""
     ddsc("convert", data_dir / "mnist" / "train-images-idx3-ubyte.gz", "--labels",
          data_dir / "mnist" / "train-labels-idx1-ubyte.gz", "--subset-per-class", 100, "--seed", 1, "-o",
          tmp_path / "digits.npz")

@@ -1,4 +1,4 @@
-"""The example for Python in docs/scale.md, and two nodes in namespaces."""
+"""The Python example in docs/scale.md, and two nodes in namespaces."""
 import os
 import re
 import shutil
@@ -19,7 +19,7 @@ def test_example_for_mpi4py(tmp_path):
     done = subprocess.run([sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120,
                           env={**os.environ, **ENVIRONMENT, "PATH": f"{BUILD}:{os.environ['PATH']}"})
     assert done.returncode == 0, done.stderr
-    assert "60 3" in done.stdout.splitlines()  # the ranks talk too
+    assert "60 3" in done.stdout.splitlines()  # the ranks also write output
 
 
 def test_two_nodes(ddsc, tmp_path):

@@ -1,4 +1,4 @@
-"""Over any number of ranks: the bytes of ddsc."""
+"""With any number of ranks, the results are byte-identical to those of ddsc."""
 import json
 import os
 import subprocess
@@ -20,7 +20,7 @@ def clouds(path, n_groups, n_items, n_points, dim, seed, separation=3.0):
 
 
 def images(path, n, side, seed):
-    """Blots on a grid: the items share their points."""
+    """Blobs on a grid: the items share their points."""
     random = np.random.default_rng(seed)
     grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), -1).reshape(-1, 2)
     rows, points, weights = [0], [], []
@@ -43,7 +43,7 @@ def sets(tmp_path_factory):
             "vectors": clouds(folder / "vectors.npz", 4, 100, 4, 2, 3), "few": clouds(folder / "few.npz", 2, 1, 5, 2, 4)}
 
 
-# What is found does not depend on the ranks; how long it took and how many there were does.
+# Results do not depend on the ranks, except for times and the number of ranks.
 def facts(text):
     found = json.loads(text)
     return {key: found[key] for key in ("n", "tau", "edges", "solved", "pruned", "pairs") if key in found}
@@ -69,12 +69,12 @@ def test_graphs(ddsc, ranks, sets, tmp_path, case):
 
 @pytest.mark.parametrize("name, metric", [("clouds", "w2"), ("images", "sinkhorn"), ("vectors", "lot"), ("images", "mmd")])
 def test_results(ddsc, ranks, sets, tmp_path, name, metric):
-    """Small sets have their eigenvectors by LAPACK on each rank, so that all files are the same."""
+    """For small sets, LAPACK computes the eigenvectors on each rank, so all files are the same."""
     ddsc("cluster", sets[name], "-k", 3, "--metric", metric, "-o", tmp_path / "alone")
     for n in (2, 3):
         ranks(n, "cluster", sets[name], "-k", 3, "--metric", metric, "-o", tmp_path / f"{n}")
         for file in sorted((tmp_path / "alone").iterdir()):
-            if file.name not in ("result.json", "report.html"):  # they tell seconds, and the command
+            if file.name not in ("result.json", "report.html"):  # they contain seconds and the command
                 assert (tmp_path / f"{n}" / file.name).read_bytes() == file.read_bytes(), (n, file.name)
         one, other = (json.loads((tmp_path / run / "result.json").read_text()) for run in ("alone", f"{n}"))
         assert one["pairs"] == other["pairs"] and one["sizes"] == other["sizes"]
@@ -98,8 +98,8 @@ def test_other_verbs_and_ways(ddsc, ranks, sets, tmp_path):
 
 
 def test_divided_eigenvectors(ddsc, ranks, tmp_path):
-    """More items than LAPACK is given: each rank has rows of its own. Far groups of seven are too small for a cluster and
-    are left out; their rows stay empty whoever finds the vectors."""
+    """More items than LAPACK handles: each rank has its own rows. Distant groups of seven items are too small for a
+    cluster and are excluded; their rows stay empty with every solver."""
     random = np.random.default_rng(6)
     centers = [[0, 0], [5, 0], [0, 5]] + [[200 + 90 * g, 300] for g in range(6)]
     group = np.concatenate([np.arange(720) % 3, 3 + np.arange(42) // 7])
@@ -113,7 +113,8 @@ def test_divided_eigenvectors(ddsc, ranks, tmp_path):
 
 
 def test_eigenvectors_do_not_see_threads(ranks, tmp_path):
-    """Enough entries for each rank that its threads share the products; and the user hears how far the solver is."""
+    """Each rank has enough entries for its threads to share the products, and the progress of the solver is
+    reported."""
     random = np.random.default_rng(8)
     points = random.normal(0, 6, (5, 2))[np.arange(12000) % 5] + random.normal(0, 1, (12000, 2))
     np.savez(tmp_path / "set.npz", points=points, weights=np.ones(12000), offsets=np.arange(12001))
@@ -127,7 +128,8 @@ def test_eigenvectors_do_not_see_threads(ranks, tmp_path):
 
 
 def test_labels_that_may_differ_are_marked(ddsc, ranks, tmp_path):
-    """Four groups, K = 4: the same labels. A ring, whose eigenvalues come in pairs: K = 2 cuts through one, K = 3 does not."""
+    """Four clusters, K = 4: the same labels. A ring, whose eigenvalues are paired: K = 2 splits a pair, K = 3 does
+    not."""
     random, turn = np.random.default_rng(0), 2 * np.pi * np.arange(900) / 900
     groups = random.normal(0, 8, (4, 2))[np.arange(900) % 4] + random.normal(0, 1, (900, 2))
     ring = 10 * np.column_stack([np.cos(turn), np.sin(turn)]) + random.normal(0, 1e-4, (900, 2))
@@ -145,7 +147,7 @@ def test_labels_that_may_differ_are_marked(ddsc, ranks, tmp_path):
 
 
 def test_ranks_do_without_devices(ddsc, ranks, sets, tmp_path, monkeypatch):
-    """Which rank has a device is a matter of its machine; the way of the search is not."""
+    """Only some ranks may have a device, depending on their machine, but all ranks use the same search."""
     monkeypatch.setenv("DDSC_PLUGIN_PATH", str(BUILD / "tests"))
     words = ["neighbors", sets["clouds"], "--metric", "lot", "--reference-size", 20, "--exact-graph", "pruned"]
     ddsc(*words, "-o", tmp_path / "alone.mtx")
@@ -155,7 +157,7 @@ def test_ranks_do_without_devices(ddsc, ranks, sets, tmp_path, monkeypatch):
 
 
 def test_restarts_of_kmeans(ddsc, ranks, tmp_path):
-    """Enough rows for ranks to take restarts in turn; starts that end apart, and more ranks than restarts."""
+    """Enough rows for the ranks to share the restarts; starts with different results, and more ranks than restarts."""
     random = np.random.default_rng(5)
     np.savez(tmp_path / "rows.npz", points=random.random((60000, 8)), weights=np.ones(60000), offsets=np.arange(60001))
     for more in ([], ["--restarts", 3]):
@@ -179,7 +181,7 @@ def test_one_rank_speaks(ranks, sets):
 
 
 def test_same_kernels(ddsc, ranks, sets):
-    """Both programs take the same matrix products of OpenBLAS, on which last bits depend."""
+    """Both programs use the same OpenBLAS kernels, on which the last bits depend."""
     told = {"OPENBLAS_VERBOSE": "2"}
     alone = subprocess.run([BUILD / "ddsc", "info", sets["few"]], capture_output=True, text=True, env={**os.environ, **told}).stderr
     job = ranks(1, "info", sets["few"], env=told)

@@ -1,4 +1,4 @@
-"""Jobs of Slurm: bench/slurm.sh makes two nodes on this machine. Says "skipped" without slurm-wlm, munge or root."""
+"""Slurm jobs: bench/slurm.sh simulates two nodes on this machine. Skipped without slurm-wlm, munge or root."""
 import os
 import re
 import signal
@@ -13,7 +13,7 @@ from test_ends import LONG, long_set, processes  # noqa: F401, a fixture
 
 @pytest.fixture(scope="module")
 def cluster():
-    """The environment of a cluster that is there until its shell has read to the end."""
+    """Return the environment of a cluster that exists until its shell reaches the end of its input."""
     job = subprocess.Popen([SOURCE / "bench" / "slurm.sh", "sh", "-c", "env; echo; cat"], stdin=subprocess.PIPE,
                            stdout=subprocess.PIPE, text=True,
                            env={**os.environ, **ENVIRONMENT, "PATH": f"{BUILD}:{os.environ['PATH']}"})
@@ -35,7 +35,7 @@ def submit(cluster, folder, command, n_tasks=4):
 
 
 def ended(cluster, job):
-    """State and exit code of a job, when it has come to its end."""
+    """Return state and exit code of a job after its end."""
     for _ in range(600):
         told = subprocess.run(["scontrol", "show", "job", job], env=cluster, check=True, capture_output=True, text=True).stdout
         state, code = re.search(r"JobState=(\S+)", told)[1], re.search(r"ExitCode=(\d+)", told)[1]
@@ -46,7 +46,7 @@ def ended(cluster, job):
 
 
 def begun(folder):
-    """Until something is kept."""
+    """Wait until the folder contains a file."""
     for _ in range(600):
         if list(folder.glob("kept/chunk-*")):
             return
@@ -60,7 +60,7 @@ def neighbors(long_set):  # noqa: F811
 
 @pytest.mark.parametrize("launcher", ["srun --kill-on-bad-exit=1", "mpirun -q -n $SLURM_NTASKS"])
 def test_ends_and_goes_on(ddsc, cluster, long_set, tmp_path, launcher):  # noqa: F811
-    """A rank is killed, then Slurm says that time is up, then others finish: the bytes of ddsc."""
+    """A rank is killed, then Slurm signals the time limit, then other ranks finish with the bytes of ddsc."""
     ddsc("neighbors", long_set, *LONG[:2], "-o", tmp_path / "alone.mtx")
     job = submit(cluster, tmp_path, f"exec {launcher} {neighbors(long_set)}")
     begun(tmp_path)
@@ -70,7 +70,7 @@ def test_ends_and_goes_on(ddsc, cluster, long_set, tmp_path, launcher):  # noqa:
     os.kill(found[-1], signal.SIGKILL)
     state, code = ended(cluster, job)
     told = (tmp_path / "told").read_text()
-    # srun gives the largest code of its tasks, and ends those that are left by one signal or another.
+    # srun returns the largest exit code of its tasks, and ends the remaining ones by a signal.
     assert state == "FAILED" and (code >= 7 if launcher.startswith("srun") else code == 7)
     assert told.count("was lost: killed by signal 9") == 1
     if launcher.startswith("srun"):

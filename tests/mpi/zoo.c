@@ -1,5 +1,6 @@
-/* Eigenvectors over ranks: spectra that make Krylov methods miss copies, against LAPACK and known values.
- * Run by mpirun on any number of ranks; built a second time without the second look, which must fail. */
+/* Eigenvectors on several ranks: compares spectra for which Krylov methods miss copies with LAPACK
+ * and known values. Run by mpirun on any number of ranks. A second build without the second check
+ * must fail. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static ddsc_context *team_context(void)
     return ctx;
 }
 
-/* The own rows of the components' vectors, as eigen_run hands them over. */
+/* This rank's rows of the components' vectors, as eigen_run passes them. */
 static void add_exact(solver *s, const test_graph *g)
 {
     int64_t width = g->n_components;
@@ -36,7 +37,7 @@ static void add_exact(solver *s, const test_graph *g)
     free(volume);
 }
 
-/* Not by the library's own solver after all. */
+/* Checks that the library's own solver was not used. */
 static bool by_team(const ddsc_context *ctx)
 {
     const char *stage, *path, *why;
@@ -46,7 +47,7 @@ static bool by_team(const ddsc_context *ctx)
     return true;
 }
 
-/* The team's solver alone: right and verified. */
+/* Checks that the team's solver alone is correct and verified. */
 static void expect_solve(test_graph *g, int64_t k, const double *expected)
 {
     ddsc_context *ctx = team_context();
@@ -84,7 +85,7 @@ static void expect_solve(test_graph *g, int64_t k, const double *expected)
     ddsc_context_destroy(ctx);
 }
 
-/* Every rank has the same bytes. */
+/* Checks that every rank has the same bytes. */
 static void expect_same(ddsc_context *ctx, const eigen_result *r)
 {
     double hash = (double)(hash_bytes(r->vector, (size_t)(r->n * r->k) * 8, 0) >> 12);
@@ -93,7 +94,7 @@ static void expect_same(ddsc_context *ctx, const eigen_result *r)
     assert_true(both[0] == -both[1]);
 }
 
-/* All of it: k pairs of the graph; expected NULL: LAPACK's. */
+/* Runs the whole solver for k pairs of the graph. expected NULL: compare with LAPACK. */
 static void expect(const edge_list *e, int64_t k, const double *expected)
 {
     ddsc_context *alone = test_context(1, 5), *ctx = team_context();
@@ -120,7 +121,8 @@ static void expect(const edge_list *e, int64_t k, const double *expected)
     ddsc_context_destroy(alone);
 }
 
-/* Copies of one graph, seeds apart when `alike` is false, linked in a chain when `link` is positive. */
+/* Copies of one graph, with different seeds if `alike` is false, linked in a chain if `link` is
+ * positive. */
 static edge_list *copies(int64_t n, int64_t times, bool alike, double link)
 {
     edge_list *all = edges_new(n * times);
@@ -182,7 +184,7 @@ static void test_cycle(void **state)
     edges_free(e);
 }
 
-/* 10 and 45 equal ones: more than the rounds of a Krylov method tell apart. */
+/* 10 and 45 equal eigenvalues: more than the rounds of a Krylov method separate. */
 static void test_hypercube(void **state)
 {
     (void)state;
@@ -197,7 +199,7 @@ static void test_hypercube(void **state)
     edges_free(e);
 }
 
-/* An item without a link, and components that are left out: their rows are zero. */
+/* An item without edges, and excluded components: their rows are zero. */
 static void test_left_out(void **state)
 {
     (void)state;
@@ -235,7 +237,8 @@ static void test_left_out(void **state)
     ddsc_context_destroy(alone);
 }
 
-/* Where the cap comes first, the library's own solver is asked, and it too says that it was cut short. */
+/* If the limit is reached first, the library's own solver runs, and it also reports that it was
+ * stopped. */
 static void test_cap(void **state)
 {
     (void)state;

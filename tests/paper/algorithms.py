@@ -1,7 +1,7 @@
 """Algorithms 1 and 2 of Wang, Qiao, Fan, "Spectral Clustering for Discrete Distributions", in NumPy and SciPy.
 
-Written from the paper alone, for small sets. An item is a pair (points, weights) whose weights sum to 1. Nothing is
-shared with the program, and nothing is fast.
+Written from the paper alone, for small sets. An item is a pair (points, weights) whose weights sum to 1. This code
+shares nothing with the program and is not optimized.
 """
 import numpy as np
 from scipy.optimize import linear_sum_assignment, linprog
@@ -9,7 +9,7 @@ from scipy.sparse import identity, kron, vstack
 
 
 def cost(x, y):
-    """C_ij = |x_i - y_j|^2 from differences."""
+    """Return C_ij = |x_i - y_j|^2, computed from differences."""
     return ((x[:, None] - y[None]) ** 2).sum(2)
 
 
@@ -18,7 +18,7 @@ def pairs(items):
 
 
 def full(items, upper):
-    """Lines 1 to 7 of Algorithm 1: the symmetric matrix of one value per pair."""
+    """Lines 1 to 7 of Algorithm 1: return the symmetric matrix with one value per pair."""
     matrix = np.zeros((len(items), len(items)))
     for (i, j), value in zip(pairs(items), upper):
         matrix[i, j] = matrix[j, i] = value
@@ -68,7 +68,7 @@ def sinkhorn2(items, epsilon, rounds=3000):
 
 
 def plan(x, a, y, b):
-    """A Kantorovich plan as a linear program."""
+    """Return a Kantorovich plan from a linear program."""
     n, m = len(a), len(b)
     rows, columns = kron(identity(n), np.ones((1, m))), kron(np.ones((1, n)), identity(m))
     found = linprog(cost(x, y).ravel(), A_eq=vstack([rows, columns]).tocsr()[:-1], b_eq=np.append(a, b)[:-1],
@@ -93,7 +93,8 @@ def lot2(items, x0):
 # ---- lines 8 to 15 of Algorithm 1 ----
 
 def neighbor_lists(d2, tau):
-    """The items with the tau largest entries of each column of A, nearest first. Ties: the lower number."""
+    """Return the items with the tau largest entries of each column of A, nearest first. Ties are broken by the lower
+    index."""
     others = d2 + np.diag(np.full(len(d2), np.inf))
     return np.argsort(others, axis=0, kind="stable")[:tau]
 

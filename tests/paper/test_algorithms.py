@@ -95,7 +95,7 @@ def squared(metric, name, items, x0):
 
 
 def median_rule(listed):
-    """1 / median, of the positive values if at least half are not positive. 1 if none is positive."""
+    """Return 1 / median, using only positive values if at least half are not positive, or 1 if none is positive."""
     positive = listed[listed > 0]
     if 2 * len(positive) > listed.size:
         positive = np.maximum(listed, 0)
@@ -151,7 +151,7 @@ def test_embedding(ddsc, data):
 
 
 def test_missing_pairs_stay_missing(ddsc, data):
-    """The lists have the nearest items among the sampled pairs, and no others."""
+    """The neighbor lists contain the nearest items among the sampled pairs, and no others."""
     name, folder, items, _ = data
     words, n = ["-m", "w2", "--paper", "--sample", 0.5], len(items)
 
@@ -234,7 +234,7 @@ OPEN = {
 
 @pytest.mark.parametrize("struct", OPEN)
 def test_every_setting_is_decided(ddsc, source, struct):
-    """A new setting needs a rule in src/base/paper.c, or a place in OPEN."""
+    """A new setting needs a rule in src/base/paper.c or an entry in OPEN."""
     header = (source / "include" / "ddsc" / "ddsc.h").read_text()
     body = re.search(rf"typedef struct {struct} {{(.*?)^}} {struct};", header, re.M | re.S).group(1)
     declared = re.sub(r"/\*.*?\*/", "", body, flags=re.S).split(";")
@@ -254,7 +254,7 @@ def test_help_lists_every_line(ddsc):
 
 
 def test_plan_of_the_oracle():
-    """The linear program and the assignment agree, so neither oracle rests on the other."""
+    """The linear program and the assignment agree, so the two oracles confirm each other."""
     random = np.random.default_rng(0)
     items = [(random.normal(size=(12, 3)), np.full(12, 1 / 12)) for _ in range(2)]
     p = plan(*items[0], *items[1])

@@ -1,4 +1,4 @@
-/* Shared by the tests of barycenters and of D2 clustering. */
+/* Functions shared by the tests of barycenters and of D2 clustering. */
 #ifndef DDSC_TEST_BASELINE_SUPPORT_H
 #define DDSC_TEST_BASELINE_SUPPORT_H
 

@@ -48,7 +48,7 @@ class Browser:
         return self.call("POST", "/execute/sync", {"script": "return " + script, "args": []})
 
     def settle(self):
-        """Until all that was asked for is drawn: the frame at hand, and one more."""
+        """Wait until everything is drawn: the current frame and the next one."""
         self.call("POST", "/execute/async", {"args": [], "script": "const done = arguments[0];"
                                              "requestAnimationFrame(() => requestAnimationFrame(() => done(1)));"})
 
@@ -74,7 +74,7 @@ class Browser:
                 {**move, "x": round(end[0]), "y": round(end[1])}, {"type": "pointerUp", "button": 0}]}]})
 
     def press(self, *keys):
-        """On whatever has the focus."""
+        """Send keys to the focused element."""
         steps = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": steps}]})
 
@@ -86,7 +86,7 @@ class Browser:
             node.dispatchEvent(new Event('{event}')); return 1; }})(document.querySelector({json.dumps(css)}))""")
 
     def box(self, css):
-        """Of an element, brought into view: left, top, width, height."""
+        """Scroll an element into view and return its left, top, width and height."""
         return self.ask(f"""(node => {{ node.scrollIntoView({{block: 'center'}});
             const b = node.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; }})(
             document.querySelector({json.dumps(css)}))""")

@@ -1,5 +1,5 @@
-/* The calls that take problem and result structs, with one argument each instead: tests try every
- * combination of what may be NULL. */
+/* Wrappers of the calls that take problem and result structs, with separate arguments, so that
+ * tests can try every combination of NULL arguments. */
 #ifndef DDSC_TEST_CALLS_H
 #define DDSC_TEST_CALLS_H
 

@@ -1,4 +1,4 @@
-"""Four points in every kind of file that holds a cloud."""
+"""Four points in every file format for point clouds."""
 import gzip
 import struct
 
@@ -48,7 +48,7 @@ def pcd(kind, points=POINTS):
 
 
 def lzf(data):
-    """Literals, and runs of the byte before: enough to meet both kinds of records."""
+    """Compress as literals and runs of the previous byte, so that both kinds of records occur."""
     out, at = b"", 0
     while at < len(data):
         run = 0

@@ -1,4 +1,4 @@
-/* What the tests of devices share. */
+/* Functions shared by the tests of devices. */
 #include "device_support.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ double *products(const sample *s)
     return all;
 }
 
-/* By the formula of the table. */
+/* Computes the value by the formula of the table. */
 double exact_key(const sample *s, const double *all, int64_t i, int64_t j)
 {
     double weight = s->weight ? (double)s->weight[j] : 1;
@@ -92,7 +92,8 @@ void same_bytes(const ddsc_graph *a, const ddsc_graph *b)
 
 enum { GRID = 10 };
 
-/* Histograms on a grid, or a few points of it, which bounds tell apart less well; every seventh a copy of an earlier one. */
+/* Creates histograms on a grid, or on a few of its points, which bounds separate less well. Every
+ * seventh item is a copy of an earlier one. */
 ddsc_measures *device_images(ddsc_context *ctx, int64_t n, bool scattered)
 {
     double table[GRID * GRID][2], *rows = calloc((size_t)n * GRID * GRID, sizeof *rows);

@@ -1,10 +1,10 @@
-"""HDF5 files in AnnData's layout, written by h5py as anndata writes them (encoding version 0.1.0)."""
+"""Writes HDF5 files in AnnData's layout with h5py, as anndata does (encoding version 0.1.0)."""
 import h5py
 import numpy as np
 
 
 def column(group, name, values, kind="string"):
-    """A column about cells: kind is string, categorical, old (categories of AnnData 0.7) or number."""
+    """Write a column about cells. kind is string, categorical, old (categories of AnnData 0.7) or number."""
     text = h5py.string_dtype()
     values = np.asarray(values)
     if kind in ("categorical", "old"):
@@ -26,7 +26,7 @@ def column(group, name, values, kind="string"):
 
 
 def matrix(group, name, values, kind="dense", **how):
-    """kind is dense, csr or csc; how: compression, chunks, ... of the values."""
+    """Write a matrix. kind is dense, csr or csc; how contains compression, chunks and so on."""
     values = np.asarray(values)
     if kind == "dense":
         group.create_dataset(name, data=values, **how)

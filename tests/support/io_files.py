@@ -41,7 +41,7 @@ def gz(data, level=9):
 
 
 def zip_of(members, method=zipfile.ZIP_STORED):
-    """An archive of (name, array bytes) pairs with a fixed date, so that bytes repeat."""
+    """Return an archive of (name, array bytes) pairs with a fixed date, so that the bytes are reproducible."""
     b = io.BytesIO()
     with zipfile.ZipFile(b, "w") as z:
         for name, data in members:
@@ -174,7 +174,7 @@ def write_good():
 
 
 def write_hdf5():
-    """The reference items as plain tables, and as AnnData's: dense, by rows, by columns."""
+    """Write the reference items as plain tables and as AnnData: dense, csr and csc."""
     try:
         import h5py
     except ImportError:

@@ -1,5 +1,5 @@
-/* Help for reader and writer tests: a folder that goes away, small files, the generated file zoo.
- */
+/* Helpers for the tests of readers and writers: temporary folders, small files, generated input
+ * files. */
 #ifndef DDSC_TEST_IO_SUPPORT_H
 #define DDSC_TEST_IO_SUPPORT_H
 
@@ -16,7 +16,7 @@ enum { TEST_PATH = 4096 };
 
 typedef struct test_folder {
     char path[64];
-    char file[4][TEST_PATH]; /* the last four names asked for */
+    char file[4][TEST_PATH]; /* the last four requested names */
     int next;
 } test_folder;
 
@@ -39,7 +39,8 @@ static inline const char *folder_file(test_folder *f, const char *name)
     return out;
 }
 
-/* Entries of the folder; those whose name begins with a dot count in *n_hidden. */
+/* Returns the number of entries of the folder. Entries whose names begin with a dot are counted in
+ * *n_hidden. */
 static inline int folder_count(const test_folder *f, int *n_hidden)
 {
     int n = 0;
@@ -77,7 +78,7 @@ static inline const char *folder_text(test_folder *f, const char *name, const ch
     return folder_put(f, name, text, strlen(text));
 }
 
-/* The whole file in malloc'd memory, with a NUL behind it. */
+/* Returns the whole file in malloc'd memory, followed by a NUL. */
 static inline char *file_bytes(const char *path, size_t *n)
 {
     FILE *in = fopen(path, "rb");
@@ -96,7 +97,8 @@ static inline char *file_bytes(const char *path, size_t *n)
     return bytes;
 }
 
-/* Run tests/support/io_files.py into the folder; false when Python or numpy is missing. */
+/* Runs tests/support/io_files.py with this output folder. Returns false if Python or numpy is
+ * missing. */
 static inline bool folder_generate(test_folder *f)
 {
     char command[TEST_PATH];
@@ -114,7 +116,7 @@ static inline void assert_ok(ddsc_context *ctx, ddsc_status status, const char *
         fail_msg("%s: %s: %s", what, ddsc_status_name(status), ddsc_context_get_message(ctx));
 }
 
-/* The message holds every piece of `fragments`, which are joined by "|". */
+/* Asserts that the message contains every part of `fragments`, which are joined by "|". */
 static inline void assert_message(ddsc_context *ctx, ddsc_status status, ddsc_status wanted,
                                   const char *what, const char *fragments)
 {

@@ -1,4 +1,4 @@
-"""Small pictures for the tests: a PNG writer, and JPEG files that an encoder made once."""
+"""Small pictures for the tests: a PNG writer, and JPEG files stored as bytes."""
 import base64
 import struct
 import zlib
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def png(array, depth=8, kind=None):
-    """An array (h, w) of gray or (h, w, 2, 3 or 4) samples as PNG bytes."""
+    """Return the PNG bytes of an array (h, w) of gray values or (h, w, 2, 3 or 4) of samples."""
     array = np.asarray(array)
     samples = array.reshape(array.shape[0], array.shape[1], -1)
     kind = {1: 0, 2: 4, 3: 2, 4: 6}[samples.shape[2]] if kind is None else kind

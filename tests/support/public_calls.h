@@ -1,5 +1,5 @@
-/* Every public call that can fail, on small data, as a table: what holds for all of them is tested
- * in one place (unit/test_public_calls.c). */
+/* A table of all public calls that can fail, on small data. unit/test_public_calls.c tests the
+ * properties that all of them share. */
 #ifndef DDSC_TEST_PUBLIC_CALLS_H
 #define DDSC_TEST_PUBLIC_CALLS_H
 
@@ -43,22 +43,22 @@ const call_entry *calls_get(size_t k);
 int calls_set_up(void **state);
 int calls_tear_down(void **state);
 
-/* Make the call. *answer becomes a hash of the outputs, 0 after an error; the data are those of a
- * run without errors, whatever the threads and whatever failed before. */
+/* Makes the call. *answer becomes a hash of the outputs, or 0 after an error. The data are those of
+ * a run without errors, for any number of threads and any earlier failures. */
 ddsc_status calls_run(ddsc_context *ctx, const call_entry *entry, uint64_t *answer);
 
-/* For entries in other files: bytes of the answer; true when there is a result to look at (`out` was
- * calls_unset before the call). */
+/* For entries in other files: adds bytes to the answer. Returns true if there is a result to check
+ * (`out` was calls_unset before the call). */
 void calls_add_answer(const void *bytes, int64_t n);
 bool calls_gives(ddsc_status status, const void *out);
 extern void *const calls_unset;
 
-/* For this call the context is that of the first of two ranks, the other of which never fails. */
+/* For this call, the context is that of the first of two ranks. The other rank never fails. */
 void calls_set_team(ddsc_context *ctx, bool on);
 /* A ddsc_measures_fn: reads the file whose name `user` points at. */
 ddsc_status calls_read(void *user, ddsc_context *ctx, ddsc_measures **out);
 
-/* public_reports.c; the report is made by calls_set_up. */
+/* In public_reports.c. The report is created by calls_set_up. */
 void reports_set_up(void);
 void reports_tear_down(void);
 

@@ -1,7 +1,7 @@
 /* Calls that cluster, create or use models, or compare labels. */
 #include "public_outputs.h"
 
-/* ---- entries: clusterings and what is made of them ---- */
+/* ---- entries: clusterings and their use ---- */
 
 static ddsc_status cluster_run(ddsc_context *ctx, int option)
 {

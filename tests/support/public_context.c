@@ -1,4 +1,4 @@
-/* Public calls that make a context or set it up; a team for the others. */
+/* Public calls that create or configure a context, and a team for the other calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static ddsc_status context_set_team(ddsc_context *ctx, int option)
     return ddsc_context_set_team(ctx, NULL);
 }
 
-/* ---- the first of two ranks; the other is on its machine and takes all that comes ---- */
+/* ---- the first of two ranks; the other is on the same machine and accepts everything ---- */
 
 static int no_exchange(void *state, const void *send, const int64_t *send_bytes, void *receive,
                        const int64_t *receive_bytes)

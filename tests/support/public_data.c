@@ -134,7 +134,7 @@ int calls_set_up(void **state)
               "histograms");
     images = make_images();
     assert_ok(good, ddsc_neighbors_run(good, &graph, NULL, clouds, NULL, NULL), "graph");
-    for (int metric = 3; metric >= 0; metric--) { /* w2 is the one that stays */
+    for (int metric = 3; metric >= 0; metric--) { /* w2 remains set */
         ddsc_cluster_settings set = cluster_of(metric);
         ddsc_clustering_destroy(clustering);
         assert_ok(good, ddsc_cluster_run(good, &clustering, clouds, &set), "clustering");

@@ -1,4 +1,5 @@
-/* What the calls of public_calls.c work on: a few small sets, a graph, a clustering, models, files. */
+/* The data of the calls in public_calls.c: a few small sets, a graph, a clustering, models, files.
+ * */
 #ifndef DDSC_TEST_PUBLIC_DATA_H
 #define DDSC_TEST_PUBLIC_DATA_H
 

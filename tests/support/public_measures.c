@@ -92,6 +92,18 @@ static ddsc_status compress(ddsc_context *ctx, int option)
     return gives_measures(status, &out);
 }
 
+/* option 0: the number of points is given; 1: it is chosen */
+static ddsc_status compress_for(ddsc_context *ctx, int option)
+{
+    ddsc_measures *out = calls_unset;
+    ddsc_compress_report report;
+    unset_sized(&report, sizeof report);
+    ddsc_status status = ddsc_measures_compress_for(ctx, &out, &report, option ? images : clouds,
+                                                    NULL, option ? 0 : 2, 0.5);
+    keeps_sized(status, &report, sizeof report);
+    return gives_measures(status, &out);
+}
+
 static ddsc_status generate_shapes(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -270,6 +282,8 @@ static const call_entry entries[] = {
     M(copy_balanced, "", 0),
     M(copy_resampled, "", 0),
     M(compress, "", 0),
+    M(compress_for, "given", 0),
+    M(compress_for, "chosen", 1),
     M(generate_shapes, "", 0),
     M(generate_gaussians, "", 0),
     E(measures_read, "npz", 0),

@@ -18,7 +18,7 @@ static ddsc_status distance_run(ddsc_context *ctx, int option)
     return status;
 }
 
-/* With a folder that keeps the pairs. */
+/* With a resume folder. */
 static ddsc_status distance_resumed(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -77,14 +77,14 @@ static ddsc_status reference_create(ddsc_context *ctx, int option)
     return gives_measures(ddsc_reference_create(ctx, &out, clouds, &set), &out);
 }
 
-/* Two items' weights under a cost. */
+/* The weights of two items, and a cost. */
 typedef struct plan {
     ddsc_transport result;
     int32_t row[2 * POINTS], column[2 * POINTS];
     double mass[2 * POINTS], f[POINTS], g[POINTS], dense[POINTS * POINTS];
 } plan;
 
-/* Every output is wanted; an entropic plan comes as a whole only. */
+/* All outputs are requested; an entropic plan is only returned as a dense matrix. */
 static void unset_plan(plan *p, bool is_entropic)
 {
     unset(p, sizeof *p);

@@ -93,7 +93,7 @@ static ddsc_status report_read(ddsc_context *ctx, int option)
     return gives_report(ddsc_report_read(ctx, &out, folder_file(&room, "saved")), &out);
 }
 
-/* What does not differ from run to run. */
+/* Adds the parts of a report that do not differ between runs. */
 static int take_constant(void *user, const void *bytes, size_t n)
 {
     const char *stop = user;

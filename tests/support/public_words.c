@@ -48,7 +48,7 @@ void words_tear_down(void)
     ddsc_measures_destroy(documents);
 }
 
-/* An array is untouched, or part of the answer. */
+/* Checks that an array is unchanged, or adds it to the answer. */
 static void keeps(ddsc_status status, const double *out, int64_t n, double before)
 {
     if (status >= 0)

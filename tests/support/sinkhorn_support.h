@@ -1,4 +1,4 @@
-/* Shared by the tests of entropic transport between the items of a set. */
+/* Functions shared by the tests of entropic transport between the items of a set. */
 #ifndef DDSC_TEST_SINKHORN_SUPPORT_H
 #define DDSC_TEST_SINKHORN_SUPPORT_H
 

@@ -31,7 +31,7 @@ void edges_free(edge_list *e)
     free(e);
 }
 
-/* Both directions of every edge by counting; transposing twice sorts the columns. */
+/* Stores both directions of every edge by counting sort; transposing twice sorts the columns. */
 static void edges_to_sparse(ddsc_context *ctx, sparse *out, const edge_list *e)
 {
     sparse loose, turned;

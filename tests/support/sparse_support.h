@@ -1,4 +1,4 @@
-/* Graphs with known spectra, and a check of eigenpairs by what they must satisfy. */
+/* Graphs with known spectra, and a check of the properties of eigenpairs. */
 #ifndef DDSC_TEST_SPARSE_SUPPORT_H
 #define DDSC_TEST_SPARSE_SUPPORT_H
 
@@ -16,7 +16,7 @@ edge_list *edges_new(int64_t n);
 void edges_add(edge_list *e, int64_t i, int64_t j, double weight);
 void edges_free(edge_list *e);
 
-/* Operator, degrees and components of a list of edges. */
+/* Creates operator, degrees and components from a list of edges. */
 typedef struct test_graph {
     ddsc_context *ctx;
     sparse a, m;
@@ -32,7 +32,7 @@ void test_graph_free(test_graph *g);
  * values, signs fixed, verified. dense_below 0 forces the block method. */
 void test_eigen_run(test_graph *g, eigen_result *out, int64_t k, int64_t dense_below);
 
-/* A random connected graph: a ring and `more` chords an item, weights in (0.1, 1.1). */
+/* Creates a random connected graph: a ring and `more` chords per item, weights in (0.1, 1.1). */
 edge_list *edges_random(int64_t n, int64_t more, uint64_t seed);
 
 #endif

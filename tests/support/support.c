@@ -27,7 +27,7 @@ int64_t test_size(int64_t full)
 #endif
 }
 
-/* Fails the fail_at-th allocation (0: none), and with `stays` every later one as well. */
+/* Fails the fail_at-th allocation (0: none) and, if `stays` is true, all later ones. */
 typedef struct failing {
     atomic_llong count, fail_at, live;
     bool stays;
@@ -69,13 +69,15 @@ static ddsc_context *failing_context(failing *f)
     set.reallocate = failing_reallocate;
     set.release = failing_release;
     set.allocator_user = f;
-    set.read_timeout_s = -1; /* HDF5 in this process: a child has allocations of its own */
+    set.read_timeout_s = -1; /* HDF5 in this process, because allocations of a child are not counted
+                              * */
     ddsc_context *ctx = NULL;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
     return ctx;
 }
 
-/* The call with allocation k failing (0: none); returns how many it asked for. */
+/* Runs the call with allocation k failing (0: none). Returns the number of requested allocations.
+ * */
 static long long call_failing(failing *f, ddsc_context *ctx, test_call call, void *arg, int64_t k)
 {
     long long before = atomic_load(&f->live);
@@ -93,8 +95,8 @@ static long long call_failing(failing *f, ddsc_context *ctx, test_call call, voi
     return n;
 }
 
-/* In a call with many allocations, each of the first ones fails, and so many of the others. Races do not depend on
- * the allocation that fails, so builds with ThreadSanitizer need fewer. */
+/* In a call with many allocations, each of the first ones fails, and a sample of the others. Races
+ * do not depend on the allocation that fails, so builds with ThreadSanitizer need fewer. */
 #if defined(__SANITIZE_THREAD__)
 enum { ALL_OF_FIRST = 15, OF_THE_REST = 15 };
 #else

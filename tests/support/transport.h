@@ -1,5 +1,5 @@
-/* Transport problems for tests, and their certificates worked out again from the problem: what a
- * plan and potentials prove does not depend on who found them. */
+/* Transport problems for tests, and independent recomputation of their certificates: the validity
+ * of a plan and potentials does not depend on the solver. */
 #ifndef DDSC_TEST_TRANSPORT_H
 #define DDSC_TEST_TRANSPORT_H
 
@@ -81,7 +81,7 @@ static inline double sum_of(const double *x, int64_t n)
     return sum;
 }
 
-/* ---- the certificate, worked out again ---- */
+/* ---- recomputation of the certificate ---- */
 
 static inline void check_plan(const problem *p, const exact_result *r, const int32_t *row,
                               const int32_t *column, const double *mass)
@@ -172,7 +172,7 @@ static inline int transport_tear_down(void **state)
     return 0;
 }
 
-/* ---- answers to the last bit ---- */
+/* ---- bit-identical results ---- */
 
 typedef struct answer {
     exact_result r;
@@ -203,7 +203,7 @@ static inline void check_same(answer *x, answer *y)
     free(y->bits);
 }
 
-/* The sets of kernels this processor can run; NULL for the others. */
+/* The kernel sets that this processor supports; NULL for the others. */
 static inline void kernel_sets(const kernels *set[3])
 {
     set[0] = &kernels_portable;

@@ -1,5 +1,5 @@
-/* Ranks as threads: each call has a meeting where all show what they bring, and one where all are done
- * copying. */
+/* Ranks as threads. Each call has a barrier at which all ranks publish their data, and one after
+ * all ranks have copied it. */
 #include "virtual_team.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@ static int slots, machine; /* ranks of a machine, 0: all */
 
 typedef struct virtual_team virtual_team;
 
-/* Memory of a machine; those that have it are counted. */
+/* Shared memory of a machine, with a reference count. */
 typedef struct virtual_block {
     struct virtual_block *next;
     int users;
@@ -21,11 +21,11 @@ typedef struct virtual_block {
 typedef struct virtual_rank {
     virtual_team *team;
     ddsc_team table;
-    const void *send; /* what it brings to the call at work */
+    const void *send; /* its data for the current call */
     const int64_t *bytes;
     double since, cpu; /* thread time when the last call ended; between the two last calls */
     double sent;
-    virtual_block *made; /* by the first of a machine, in the call at work */
+    virtual_block *made; /* set by the first rank of a machine in the current call */
     virtual_fn fn;
     void *arg;
 } virtual_rank;
@@ -63,7 +63,7 @@ static void add_step(virtual_team *t)
     t->cost.n_calls++;
 }
 
-/* Both under the lock. */
+/* Call both functions with the lock held. */
 static void slot_take(virtual_team *t)
 {
     while (slots > 0 && t->busy >= slots)
@@ -77,7 +77,7 @@ static void slot_give(virtual_team *t)
     pthread_cond_signal(&t->slot_free);
 }
 
-/* All ranks meet here; not 0 when one has left. */
+/* Barrier of all ranks. Returns non-zero if a rank has left. */
 static int meet(virtual_team *t, int counts)
 {
     int failed;
@@ -267,7 +267,7 @@ void virtual_team_machines(int each)
     machine = each;
 }
 
-/* Those that a lost rank never gave back. */
+/* Frees the memory that a lost rank did not release. */
 static void free_blocks(virtual_team *t)
 {
     while (t->blocks) {

@@ -1,7 +1,8 @@
-/* A team of P ranks in one process, one thread each: for tests with any number of ranks, and to foretell
- * what a larger machine would take. Between two calls of the team a rank computes; the slowest decides when the
- * next begins. So the sum of the largest CPU times between calls is the time that P machines would take beside
- * what travels, which is counted. Memory that ranks of one machine would share is shared. */
+/* A team of P ranks in one process, one thread each, for tests with any number of ranks and for
+ * predicting the time on a larger machine. Ranks compute between two calls of the team, and the
+ * slowest rank determines when the next call begins. The sum of the largest CPU times between calls
+ * is therefore the time that P machines would take without communication, which is counted
+ * separately. Ranks of one machine share memory as in a real job. */
 #ifndef DDSC_TESTS_VIRTUAL_TEAM_H
 #define DDSC_TESTS_VIRTUAL_TEAM_H
 
@@ -15,15 +16,16 @@ typedef struct virtual_cost {
     double bytes;      /* of all ranks */
 } virtual_cost;
 
-/* fn(arg, team) on every rank at once; those that return with calls of others pending make these fail.
- * cost may be NULL; meaningful where contexts have one thread. */
+/* Runs fn(arg, team) on all ranks at once. If a rank returns while calls of other ranks are
+ * pending, these calls fail. cost may be NULL; it is meaningful if contexts have one thread. */
 typedef void (*virtual_fn)(void *arg, const ddsc_team *team);
 void virtual_team_run(int size, virtual_fn fn, void *arg, virtual_cost *cost);
-/* From now on only so many ranks compute at once (0: all), so that they do not take a core's time from each other. */
+/* Limits the number of ranks that compute at the same time (0: all), so that they do not share
+ * cores. */
 void virtual_team_slots(int n);
-/* From now on so many ranks make a machine (0: all of them). */
+/* Sets the number of ranks per machine (0: all). */
 void virtual_team_machines(int each);
-/* The cost so far, from a rank of a team; meaningful between two calls. */
+/* Returns the cost so far, for a rank of a team; meaningful between two calls. */
 void virtual_team_cost(const ddsc_team *team, virtual_cost *cost);
 
 #endif

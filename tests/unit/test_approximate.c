@@ -1,5 +1,6 @@
 /* Approximate metrics: random Fourier features, and the linear embedding cut to few components.
- * Each states its error on a sample of pairs, and the statement is tested against the truth. */
+ * Each metric reports its error on a sample of pairs, and the tests compare it with the true error.
+ * */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static double rms(int64_t n, const double *x, const double *y)
     return sqrt(sum / (double)(n * (n - 1)));
 }
 
-/* The error falls as 1 / sqrt(L), and what is reported is what is true of all pairs. */
+/* The error decreases as 1 / sqrt(L), and the reported error holds for all pairs. */
 static void check_features(ddsc_context *ctx, const measures *m, ddsc_metric_settings set)
 {
     double *exact = matrix_of(ctx, m, &set, NULL), last = 1;
@@ -126,7 +127,7 @@ static void test_features_refused(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Large supports of their own: memory stays far below one kernel matrix, exact and approximate. */
+/* Large separate supports: memory use is far below one kernel matrix, exact and approximate. */
 static void test_large_clouds(void **state)
 {
     (void)state;
@@ -153,7 +154,7 @@ static void test_large_clouds(void **state)
 
 /* ---- the embedding ---- */
 
-/* One cloud of equal weights moved about: LOT is then exact. */
+/* Translations of one cloud with equal weights, for which LOT is exact. */
 static measures *translates(ddsc_context *ctx, int64_t n, int64_t n_points, int64_t d)
 {
     rng r = rng_make(4, RNG_GAUSSIANS, 3);
@@ -191,7 +192,7 @@ static void test_lot_error(void **state)
     assert_int_equal(stats.n_checked, 64);
     assert_true(stats.check_max < 1e-9);
     ddsc_release(ctx, z);
-    /* Three numbers say where a translate is. */
+    /* Three numbers determine the position of a translation. */
     set.lot_components = 3;
     assert_int_equal(ddsc_embed_run(ctx, &z, &columns, &stats, moved, &set), DDSC_OK);
     assert_int_equal(columns, 3);
@@ -211,7 +212,8 @@ static void test_lot_error(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Against the eigenvalues of the covariance: never better than the best, and nearly as good. */
+/* Compares with the eigenvalues of the covariance: never better than the optimum, and nearly as
+ * good. */
 static void test_reduction(void **state)
 {
     (void)state;
@@ -279,7 +281,8 @@ static double recall_of(const ddsc_graph *found, const ddsc_graph *exact)
     return (double)right / (double)exact->offset[exact->n];
 }
 
-/* Values are the metric's own, recall is high and told truly, threads do not matter. */
+/* Values are those of the metric, recall is high and reported correctly, and threads have no
+ * effect. */
 static void check_neighbors(const measures *m, const ddsc_metric_settings *set, double least)
 {
     ddsc_context *ctx[3];
@@ -324,7 +327,7 @@ static void test_neighbors(void **state)
     mmd.mmd_features = 64;
     check_neighbors(m, &lot, 0.95);
     check_neighbors(m, &mmd, 0.9);
-    check_neighbors(few, &w2, 0.9); /* its candidates come by way of LOT and projections */
+    check_neighbors(few, &w2, 0.9); /* its candidates come from LOT and projections */
     mmd.mmd_features = 0;
     check_neighbors(few, &mmd, 0.9);
     ddsc_measures_destroy(few);

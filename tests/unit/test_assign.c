@@ -13,7 +13,7 @@
 static const ddsc_metric metrics[] = {DDSC_METRIC_W2, DDSC_METRIC_SINKHORN, DDSC_METRIC_MMD,
                                       DDSC_METRIC_LOT};
 
-/* k groups of n clouds of 12 points in the plane around (7 g + shift, shift). */
+/* k clusters of n clouds with 12 points in the plane around (7 g + shift, shift). */
 static measures *groups(ddsc_context *ctx, int64_t k, int64_t n, double shift, uint64_t seed)
 {
     enum { POINTS = 12 };
@@ -82,7 +82,8 @@ static void assign(ddsc_context *ctx, answer *a, const ddsc_model *model, const 
 
 /* ---- the search ---- */
 
-/* The lists of new items are those cut from the whole matrix over old and new, nearest first or by scales. */
+/* The neighbor lists of new items equal those from the full matrix of old and new items, nearest
+ * first or with scales. */
 static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int64_t tau,
                         ddsc_metric metric)
 {
@@ -148,7 +149,7 @@ static void test_lists(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Images on a grid, where the bounds are refined and the field of MMD comes in strips. */
+/* Images on a grid, for which bounds are refined and the field of MMD is computed in strips. */
 static void test_lists_grid(void **state)
 {
     (void)state;
@@ -207,7 +208,7 @@ static void test_join(void **state)
 
 /* ---- labels ---- */
 
-/* Cluster that most items of a planted group belong to. */
+/* Returns the cluster that contains most items of a planted cluster. */
 static int32_t label_of_group(const ddsc_model *model, int64_t group, int64_t n)
 {
     int64_t count[16] = {0}, best = 0;
@@ -240,7 +241,7 @@ static void test_labels(void **state)
             assert_int_equal(a.far[i], a.distance[i] > view.far_distance);
         }
         assert_true(wrong <= 2 && n_far <= 8);
-        /* Old items get their own labels back, and one in a hundred at most is far. */
+        /* Old items receive their own labels, and at most one in a hundred is far. */
         assign(ctx, &a, model, old, DDSC_GRAPH_AUTO);
         wrong = n_far = 0;
         for (int64_t i = 0; i < 160; i++) {
@@ -261,7 +262,7 @@ static void test_labels(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Half-way between two groups nobody is sure; in the middle of one everybody is. */
+/* The confidence is low halfway between two clusters, and high in the middle of a cluster. */
 static void test_confidence(void **state)
 {
     (void)state;
@@ -310,7 +311,7 @@ static void test_same_answers(void **state)
     ddsc_context_destroy(two);
 }
 
-/* Merged clusters keep the centers of their parts, each with the label it ended up in. */
+/* Merged clusters keep the centers of their parts, each with its final label. */
 static void test_merged_clusters(void **state)
 {
     (void)state;
@@ -321,7 +322,7 @@ static void test_merged_clusters(void **state)
     ddsc_clustering *c;
     ddsc_model *model;
     assert_int_equal(ddsc_cluster_run(ctx, &c, old, &set), DDSC_OK);
-    for (int64_t i = 0; i < N; i++) /* as if k-means had cut the last cluster in two */
+    for (int64_t i = 0; i < N; i++) /* as if k-means had divided the last cluster */
         c->cells[i] = c->labels[i] + (c->labels[i] == 2 && i % 2 == 0);
     assert_int_equal(ddsc_model_create(ctx, &model, old, c, &set), DDSC_OK);
     assert_int_equal(model->n_centers, 4);
@@ -337,7 +338,7 @@ static void test_merged_clusters(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Tiny sets, and neighbors none of which has a row: the links decide. */
+/* Tiny sets, and neighbors without rows in the embedding: the affinities decide. */
 static void test_odd_models(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Barycenters by properties: trivial sets, values that never rise, seeds, threads, memory. */
+/* Properties of barycenters: trivial sets, non-increasing values, seeds, threads, memory. */
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static double last(const ddsc_barycenter_view *v)
     return v->objective[v->n_objective - 1];
 }
 
-/* Weights that sum to 1, values that never rise, and a last one that exact transport confirms. */
+/* Weights sum to 1, values never increase, and exact transport confirms the last value. */
 static void check(ddsc_context *ctx, const measures *m, const ddsc_barycenter_view *v)
 {
     double sum = 0, cost = 0;
@@ -100,7 +100,7 @@ static void test_identical(void **state)
         }
 }
 
-/* Single points: all mass at their (weighted) mean, the value their variance. */
+/* Single points: all mass is at their (weighted) mean, and the value is their variance. */
 static void test_diracs(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void test_diracs(void **state)
         }
 }
 
-/* Clouds that are one cloud moved: the barycenter is the cloud moved by the mean step. */
+/* Translations of one cloud: the barycenter is the cloud translated by the mean shift. */
 static void test_translations(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void test_threads(void **state)
     }
 }
 
-/* Far from 1 the values scale and nothing overflows. */
+/* Values far from 1 scale correctly, and nothing overflows. */
 static void test_scales(void **state)
 {
     (void)state;

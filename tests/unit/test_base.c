@@ -79,7 +79,8 @@ static void count_words(void *user, const char *text)
     ++*(int *)user;
 }
 
-/* A warning is told at once and is no message; without a callback it is nothing. */
+/* A warning is delivered at once and is not stored as the message; without a callback, it is
+ * dropped. */
 static void warnings_are_told(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void warnings_are_told(void **state)
     ddsc_context_destroy(deaf);
 }
 
-/* One entry per name, the last value; gone with the next call; as many as there is room for. */
+/* One entry per name with its last value, cleared by the next call, up to the maximum number. */
 static void details_are_kept_by_name(void **state)
 {
     (void)state;
@@ -353,7 +354,7 @@ static void sizes_are_checked(void **state)
     assert_false(add_ok(INT64_MAX, 1, &out));
 }
 
-/* Few and many values, so that some are equal: ascending, nothing lost, equal keys by position. */
+/* Few and many values, some of them equal: ascending, complete, equal keys by position. */
 static void sorts_put_in_order(void **state)
 {
     (void)state;
@@ -400,7 +401,7 @@ static void sorts_put_in_order(void **state)
     assert_int_equal(sort_find_i32(sorted, 0, 1), -1);
 }
 
-/* Blocks of workers lie apart and on cache lines of their own; arrays of an arena do not meet. */
+/* Blocks of workers are disjoint and on separate cache lines; arrays of an arena do not overlap. */
 static void take_two(void *owner, arena *a)
 {
     double **array = owner;
@@ -434,7 +435,7 @@ static void memory_is_laid_out(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The predicates of assertions, on arrays that hold and arrays that break them. */
+/* The predicates of assertions, on arrays that satisfy or violate them. */
 static void invariants_are_recognized(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Fixed blocks of rows, sums up a fixed tree, and the notes that a call leaves. */
+/* Fixed blocks of rows, sums over a fixed tree, and the notes of a call. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void blocks_depend_on_the_rows_alone(void **state)
     }
 }
 
-/* The order of additions is that of the tree: whole subtrees can be summed apart. */
+/* The order of additions follows the tree, so whole subtrees can be summed separately. */
 static void whole_subtrees_are_sums_of_their_own(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void notes_say_each_path_once(void **state)
     assert_int_equal(ddsc_context_get_note(NULL, 0, NULL, NULL, &why), 0);
     static const char *const stages[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     static const char *const paths[] = {"1", "2", "3", "4", "5", "6", "7", "8"};
-    for (int k = 0; k < 64; k++) /* more than are kept */
+    for (int k = 0; k < 64; k++) /* more than are stored */
         ctx_note(ctx, stages[k / 8], paths[k % 8], "%0300d", k);
     int64_t n = 0;
     while (ddsc_context_get_note(ctx, n, NULL, NULL, &why)) {

@@ -1,4 +1,4 @@
-/* Lower bounds of W2^2 never exceed the exact value, and are worth having. */
+/* Lower bounds of W2^2 never exceed the exact value and are not trivial. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 /* ---- sets ---- */
 
-/* Small images on a grid of the given shape and steps; every third item has few pixels, some one.
- */
+/* Small images on a grid of the given shape and steps. Every third item has few pixels, some only
+ * one. */
 static measures *random_images(ddsc_context *ctx, int64_t n, int64_t rows, int64_t columns,
                                const double origin[2], const double step[2], uint64_t seed)
 {
@@ -38,7 +38,7 @@ static measures *random_images(ddsc_context *ctx, int64_t n, int64_t rows, int64
     return m;
 }
 
-/* Images of a real set, or NULL. */
+/* Returns images of a real set, or NULL. */
 static measures *real_images(ddsc_context *ctx, const char *name, int64_t n)
 {
     char path[4096];
@@ -80,9 +80,10 @@ static double mean_ratio(const double *sum)
     return sum[1] > 0 ? sum[0] / sum[1] : 1;
 }
 
-/* Sums of bounds and of exact values over all pairs i < j. */
 typedef double (*pair_bound)(void *bound, int64_t i, int64_t j);
 
+/* Checks that no bound exceeds the exact value. Returns the sum of the bounds divided by the sum of
+ * the values, over all pairs i < j. */
 static double check_all(ddsc_context *ctx, const measures *m, const char *name, pair_bound of,
                         void *bound)
 {
@@ -190,7 +191,7 @@ static double check_refined(ddsc_context *ctx, const measures *m)
     return ratio;
 }
 
-/* Minorants of both ends of every pair (i, i + 1), held against all others. */
+/* Compares minorants of both items of every pair (i, i + 1) with all other items. */
 static void check_cuts(ddsc_context *ctx, const measures *m)
 {
     exact_solver *solver = NULL, *other = NULL;
@@ -238,8 +239,8 @@ static void test_clouds(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A cloud and its copy elsewhere: the shift is the whole distance, and the relaxed bound finds it, which minima of
- * costs between the clouds as they stand do not. */
+/* A cloud and its translation: the distance equals the shift. The relaxed bound finds it, but the
+ * minima of the original costs do not. */
 static void test_shift_is_found(void **state)
 {
     enum { N = 6, SIZE = 21, D = 20 };
@@ -291,8 +292,8 @@ static void test_larger_clouds(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Far from the origin floats have few digits left, and sizes may be out of their range; the bounds
- * must not notice. */
+/* Far from the origin, floats have few significant digits, and values may exceed their range. The
+ * bounds must remain valid. */
 static void test_clouds_far_away(void **state)
 {
     static const double origin[] = {1e7, 0, 0, 0, 0}, size[] = {1, 1e-30, 1e40, 1e-170, 1e149};
@@ -346,7 +347,7 @@ static void test_images(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* What a solve starts from is the same whether or not a last look came before. */
+/* A solve starts from the same potentials whether or not a tight bound was computed before. */
 static void test_starts(void **state)
 {
     ddsc_context *ctx = test_context(1, 0);
@@ -374,7 +375,8 @@ static void test_starts(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Weights over 20 decades overflow single scalings: the bound may be lost, never wrong. */
+/* Weights over 20 decades overflow single-precision scalings: the bound may be lost but is never
+ * wrong. */
 static void test_images_of_wild_weights(void **state)
 {
     enum { SIDE = 10, N = 12 };
@@ -398,7 +400,7 @@ static void test_images_of_wild_weights(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A bound past `enough` may come early, but it is past it. */
+/* The computation of a bound may stop early once it exceeds `enough`, but not before. */
 static void test_refinement_stops(void **state)
 {
     ddsc_context *ctx = test_context(1, 0);

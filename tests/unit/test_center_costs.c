@@ -1,5 +1,5 @@
-/* Barycenters and D2 under ground costs that are no squares: values by exact transport that never
- * rise, medians and rows where they are known, order of the items, threads, memory, refusals. */
+/* Barycenters and D2 under ground costs that are not squared distances: non-increasing values from
+ * exact transport, known medians and rows, order of the items, threads, memory, rejected input. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const ddsc_cost costs[N_COSTS] = {DDSC_COST_EUCLIDEAN, DDSC_COST_CITYBLOC
                                          DDSC_COST_MATRIX};
 static double matrix[ROWS * ROWS];
 
-/* Costs between rows that obey no triangle inequality. */
+/* Costs between rows that do not satisfy the triangle inequality. */
 static int fill_matrix(void **state)
 {
     (void)state;
@@ -23,7 +23,7 @@ static int fill_matrix(void **state)
     return 0;
 }
 
-/* Under a matrix points are rows. */
+/* With a cost matrix, points are rows. */
 static measures *make_items(ddsc_context *ctx, ddsc_cost cost, int64_t n, int64_t d, uint64_t seed)
 {
     measures *m = test_random_measures(ctx, n, 7, cost == DDSC_COST_MATRIX ? 1 : d, seed);
@@ -63,7 +63,7 @@ static double last(const double *objective, int64_t n)
     return objective[n - 1];
 }
 
-/* Costs of exact transport from center c to each item. */
+/* Computes the costs of exact transport from center c to each item. */
 static void costs_to(ddsc_context *ctx, double *out, const measures *m, ddsc_cost cost, int64_t n,
                      const double *x, const double *w)
 {
@@ -113,8 +113,8 @@ static void test_values(void **state)
         }
 }
 
-/* One point for single points: the geometric median pulls nothing, or holds against the pull; the
- * medians of coordinates; the best row of all. */
+/* One center point for single points: at the geometric median, the forces of the points cancel or
+ * do not exceed its own weight; medians of coordinates; the best row. */
 static void check_median(ddsc_cost cost, const double *x, const double *points, int64_t n,
                          int64_t d)
 {
@@ -177,7 +177,8 @@ static void test_single_points(void **state)
         }
 }
 
-/* Two targets next to each other, at one of which the search begins, hold no point that the others pull away. */
+/* Two neighboring targets, at one of which the search starts, do not trap a point that the other
+ * targets attract. */
 static void test_twins(void **state)
 {
     (void)state;
@@ -204,8 +205,8 @@ static void test_twins(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Items in another order: the same minimum up to the starts, which are drawn by position. With few
- * items all of them are starts. */
+/* Items in another order: the same minimum except for the starts, which are drawn by position. With
+ * few items, all of them are starts. */
 static void test_order_of_items(void **state)
 {
     (void)state;
@@ -233,7 +234,7 @@ static void test_order_of_items(void **state)
     }
 }
 
-/* Weights of items count against each other alone, whatever their unit, and equal ones are none. */
+/* Only the ratios of item weights matter, and equal weights are the same as no weights. */
 static void test_item_weights(void **state)
 {
     (void)state;
@@ -346,7 +347,7 @@ static void test_refused(void **state)
         case 3: set.cost = 9, says = "cost"; break;
         case 4: set.cost = -1, says = "cost"; break;
         default:
-            set = settings(DDSC_COST_MATRIX, 3); /* points with two coordinates are no rows */
+            set = settings(DDSC_COST_MATRIX, 3); /* points with two coordinates are not rows */
             says = "single coordinate";
             wanted = DDSC_ERROR_INPUT;
         }

@@ -1,4 +1,4 @@
-/* Parts of the distance matrix: a random mask of the pairs, or whole columns and the Nystrom
+/* Parts of the distance matrix: a random sample of the pairs, or whole columns and the Nystrom
  * method. */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 
 /* ---- the Nystrom method ---- */
 
-/* n points in the cube of `dim` dimensions, and an own share of each that is in every distance. */
+/* n points in the cube of `dim` dimensions, and an individual term of each point in all its
+ * distances. */
 static double *cube(int64_t n, int64_t dim, double *share, uint64_t seed)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 0);
@@ -30,8 +31,8 @@ static double apart2(const double *x, int64_t dim, int64_t i, int64_t j)
     return sum;
 }
 
-/* Euclidean landmarks that span the space give every distance back, and the own share of items that
- * are no landmarks. */
+/* Euclidean landmarks that span the space reproduce every distance, and the individual terms of
+ * other items. */
 static void test_fit_exact(void **state)
 {
     (void)state;
@@ -56,7 +57,7 @@ static void test_fit_exact(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Landmarks that all coincide span nothing; the rest carries what is known. */
+/* Coinciding landmarks span nothing, so the individual terms contain all information. */
 static void test_fit_flat(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void test_draw(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A backend that counts who asked for what. */
+/* A backend that counts the requested pairs. */
 typedef struct counted {
     int64_t n;
     int *times; /* n x n */
@@ -205,7 +206,7 @@ static ddsc_graph *neighbors(ddsc_context *ctx, const measures *m, int which, do
     return g;
 }
 
-/* Whole lists; known pairs at their own distance; all columns are the plain graph. */
+/* Complete lists; known pairs have their own distance; all columns give the full graph. */
 static void test_graph(void **state)
 {
     (void)state;
@@ -248,7 +249,7 @@ static void test_graph(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Groups apart are found from a sixth of the columns, by every metric. */
+/* Every metric finds separate clusters from a sixth of the columns. */
 static void test_clusters(void **state)
 {
     (void)state;
@@ -365,10 +366,10 @@ static void test_allocations(void **state)
         assert_true(test_failing_allocations(columns_call, &which) > 30);
 }
 
-/* ---- the random mask ---- */
+/* ---- the random sample ---- */
 
-/* Every metric: the graph is that of the full matrix with the mask laid over it, the mask is that
- * of the seed, and as many pairs are counted as it has. */
+/* For every metric, the graph equals that of the full matrix restricted to the sample, the sample
+ * is determined by the seed, and its pairs are counted. */
 static void test_sample(void **state)
 {
     (void)state;
@@ -411,7 +412,7 @@ static void test_sample(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The mask of a seed grows with the fraction and holds about that many pairs. */
+/* The sample of a seed grows with the fraction and has about that many pairs. */
 static void test_mask(void **state)
 {
     (void)state;
@@ -430,7 +431,8 @@ static void test_mask(void **state)
     assert_int_equal(count[2], (int64_t)all);
 }
 
-/* Too little: no pair at all is an error with a way out, few pairs are told of in the advice. */
+/* Too few pairs: a sample without pairs is an error with a suggestion, and a small sample is
+ * mentioned in the advice. */
 static void test_sparse_sample(void **state)
 {
     (void)state;

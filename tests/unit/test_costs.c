@@ -1,4 +1,5 @@
-/* Ground costs: certified values, bounds below them, pruned graphs equal to full ones, what is refused. */
+/* Ground costs: certified values, lower bounds, pruned graphs that equal full graphs, rejected
+ * input. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +11,12 @@
 #include "numeric/graph/graph.h"
 #include "support.h"
 
-enum { ROWS = 9 }; /* of the matrix of costs */
+enum { ROWS = 9 }; /* of the cost matrix */
 
 static const ddsc_cost all_kinds[] = {DDSC_COST_SQEUCLIDEAN, DDSC_COST_EUCLIDEAN,
                                       DDSC_COST_CITYBLOCK, DDSC_COST_MATRIX};
 
-/* No metric: the triangle inequality need not hold. */
+/* Not a metric: the triangle inequality need not hold. */
 static void fill_matrix(double *cost, uint64_t seed)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 5);
@@ -24,7 +25,7 @@ static void fill_matrix(double *cost, uint64_t seed)
             cost[i * ROWS + j] = cost[j * ROWS + i] = i == j ? 0 : rng_uniform(&r);
 }
 
-/* Histograms over the rows of the matrix; some items are equal. */
+/* Creates histograms over the rows of the matrix; some items are equal. */
 static measures *histograms(ddsc_context *ctx, int64_t n, uint64_t seed)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 6);
@@ -62,7 +63,7 @@ static double cost_between(const ground_cost *g, const measures *m, int32_t p, i
 
 /* ---- values ---- */
 
-/* Potentials that fit under the costs, with a dual as large as the primal: nothing else is needed. */
+/* Feasible potentials with a dual value as large as the primal value prove optimality. */
 static void check_certificate(const exact_solver *s, const exact_result *found,
                               const ground_cost *g, const measures *m, int64_t i, int64_t j)
 {
@@ -124,7 +125,7 @@ static void test_certificates(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Items too large for a matrix that is kept, and for rows of int32. */
+/* Items too large for a stored matrix and for rows of int32. */
 static void test_large_items(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void test_large_items(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* On a line W1 is the area between the distribution functions. */
+/* On a line, W1 is the area between the distribution functions. */
 static double line_distance(const measures *m, int64_t i, int64_t j)
 {
     item_view item[2] = {measures_item(m, i), measures_item(m, j)};
@@ -357,7 +358,7 @@ static void test_pruned(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Candidates by mean costs: most of the neighbors are found, and those found have their true distance. */
+/* Candidates by mean costs: most neighbors are found and have their true distance. */
 static void test_approximate(void **state)
 {
     (void)state;
@@ -393,7 +394,7 @@ static void test_approximate(void **state)
 
 /* ---- cosine, sinkhorn ---- */
 
-/* Directions alone count, and the cost is 2 - 2 cos. */
+/* Only directions matter, and the cost is 2 - 2 cos. */
 static void test_cosine(void **state)
 {
     (void)state;
@@ -419,7 +420,7 @@ static void test_cosine(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* With a falling epsilon the sharp value comes down to that of exact transport. */
+/* As epsilon decreases, the sharp value decreases to that of exact transport. */
 static void test_small_epsilon(void **state)
 {
     (void)state;
@@ -451,7 +452,7 @@ static void test_small_epsilon(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* ---- what is refused ---- */
+/* ---- rejected input ---- */
 
 static void assert_refused(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
                            const char *words)
@@ -523,7 +524,7 @@ static void assign_by(ddsc_context *ctx, const ddsc_model *model, const measures
     assert_int_equal(ddsc_assign_run(ctx, &out, NULL, model, data, NULL), DDSC_OK);
 }
 
-/* A model keeps its cost, in memory when the caller's matrix is gone, and in a file. */
+/* A model stores its costs, in memory after the caller's matrix is freed, and in a file. */
 static void test_model(void **state)
 {
     (void)state;

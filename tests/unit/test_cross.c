@@ -1,4 +1,4 @@
-/* What callers in other languages need: two sets, items where they lie, the reference, the
+/* Functions for callers in other languages: two sets, items without a copy, the reference, the
  * affinity, rows for new items. */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static measures *part(ddsc_context *ctx, const measures *m, int64_t begin, int64
     return copy;
 }
 
-/* The block of the full matrix to the last bit, for every metric, own supports and a shared grid. */
+/* The result equals the block of the full matrix bit for bit, for every metric, with separate
+ * supports and a shared grid. */
 static void check_block(const measures *m, ddsc_metric metric)
 {
     ddsc_context *ctx = test_context(2, 3);
@@ -46,7 +47,7 @@ static void check_block(const measures *m, ddsc_metric metric)
     ddsc_context_destroy(ctx);
 }
 
-/* Histograms on a 6 x 6 grid: the shared ways of MMD and Sinkhorn. */
+/* Histograms on a 6 x 6 grid, for the algorithms of MMD and Sinkhorn on shared supports. */
 static measures *grid_measures(ddsc_context *ctx)
 {
     double support[72], histogram[ALL * 36];
@@ -77,7 +78,7 @@ static void test_blocks(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Items of the clustering come back with their rows and labels; others have unit rows, and the
+/* Items of the clustering receive their own rows and labels. Other items have unit rows and the
  * labels of ddsc_assign_run. */
 static void test_extend(void **state)
 {
@@ -125,7 +126,7 @@ static void test_extend(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The reference made apart gives the embedding of the whole run, bit for bit. */
+/* A separately computed reference gives the embedding of the whole run, bit for bit. */
 static void test_reference(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void test_reference(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Items apart, of float or double, are the set of the flat arrays. */
+/* Separate items of float or double give the same set as flat arrays. */
 static void test_items(void **state)
 {
     (void)state;
@@ -187,7 +188,7 @@ static void test_items(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Names of one's own, beside labels that stay. */
+/* Caller's names, with unchanged labels. */
 static void test_names(void **state)
 {
     (void)state;
@@ -211,7 +212,8 @@ static void test_names(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The lent affinity is symmetric, and radius times row is an eigenfunction of its random walk. */
+/* The returned affinity is symmetric, and radius times row is an eigenfunction of its random walk.
+ * */
 static void test_affinity(void **state)
 {
     (void)state;
@@ -259,7 +261,8 @@ static int after_some(void *user)
     return ++*(int *)user > 3;
 }
 
-/* One long solve has no tiles between which the user could be asked: it asks by itself. */
+/* One long solve has no tiles between which the cancel callback could be polled, so it polls it
+ * itself. */
 static void test_long_solves_stop(void **state)
 {
     (void)state;
@@ -291,7 +294,7 @@ static void test_long_solves_stop(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* ---- calls that go wrong ---- */
+/* ---- calls that fail ---- */
 
 static void test_refused(void **state)
 {

@@ -1,4 +1,4 @@
-/* Graphs from neighbor lists of the caller. */
+/* Graphs from the caller's neighbor lists. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct lists {
     double d2[9];
 } lists;
 
-/* Five items; item 3 knows nobody, lists are in no order. */
+/* Five items; item 3 has no neighbors, and lists are unordered. */
 static const lists sample = {{0, 3, 5, 6, 6, 9},
                              {2, 1, 4, 0, 2, 1, 3, 0, 1},
                              {4.0, 1.5, 4.0, 1.5, -0.25, -0.25, 9.0, 4.0, 0.0}};
@@ -41,7 +41,7 @@ static void test_order(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The lists of any graph, shuffled, are that graph again; so is what is clustered from them. */
+/* The shuffled lists of any graph give the same graph and the same clustering. */
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void test_refusals(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* No items, no edges, one list of all: valid graphs. */
+/* No items, no edges, and one list with all items are valid graphs. */
 static void test_odd(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* D2 and PD2 clustering: groups found, costs true and falling, threads, memory, odd numbers of
- * clusters. */
+/* D2 and PD2 clustering: clusters are found, costs are correct and decrease, threads, memory,
+ * extreme numbers of clusters. */
 #include <math.h>
 #include <string.h>
 
@@ -28,8 +28,8 @@ static ddsc_d2 *run(ddsc_context *ctx, const measures *m, const ddsc_d2_settings
     return d;
 }
 
-/* Costs are those of exact transport to the own center and to no other one less; their sum is the
- * last objective, and objectives never rise. */
+/* Costs are those of exact transport to the item's center, and no other center is closer. Their sum
+ * is the last objective, and objectives never increase. */
 static void check(ddsc_context *ctx, const measures *m, const ddsc_d2_view *v)
 {
     measures *centers = NULL;
@@ -100,7 +100,7 @@ static void test_groups(void **state)
     }
 }
 
-/* One cluster; as many as items; more than there are different items. */
+/* One cluster; as many clusters as items; more clusters than distinct items. */
 static void test_few_and_many(void **state)
 {
     (void)state;

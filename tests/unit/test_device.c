@@ -1,6 +1,6 @@
-/* Devices: the table keeps its contract on any rows, and graphs are the same bytes with and without
- * one. DDSC_TEST_DEVICE names the device (default: the reference device, which is plain C); faults are
- * those of the reference device. */
+/* Devices: the function table keeps its contract for any rows, and graphs are byte-identical with
+ * and without a device. DDSC_TEST_DEVICE names the device (default: the reference device, which is
+ * plain C); faults are those of the reference device. */
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct answer {
     int32_t *index;
 } answer;
 
-/* All rows, strip by strip. */
+/* Processes all rows, strip by strip. */
 static answer ask(const sample *s, int way, int64_t keep)
 {
     ddsc_context *ctx = test_context(1, 0);
@@ -45,7 +45,7 @@ static answer ask(const sample *s, int way, int64_t keep)
     return a;
 }
 
-/* What is kept is near what it should be, and nothing better was left out. */
+/* The returned entries are accurate within the bound, and no better entry is missing. */
 static void check_answer(const sample *s, const double *all, int way, int64_t keep)
 {
     answer a = ask(s, way, keep);
@@ -81,7 +81,7 @@ static void check_answer(const sample *s, const double *all, int way, int64_t ke
 static const int64_t sizes[][2] = {{2, 1},   {3, 40},   {128, 16}, {129, 17},
                                    {300, 1}, {500, 64}, {257, 7},  {400, 300}};
 
-/* Rows of all kinds: the bound holds, whatever they hold. */
+/* Rows of all kinds: the bound holds for any values. */
 static void test_radius(void **state)
 {
     (void)state;
@@ -110,8 +110,8 @@ static void test_radius(void **state)
         }
 }
 
-/* Small whole numbers are exact in every way but that of a device which errs on purpose; equal keys
- * are told apart by their number. */
+/* Small integers are exact for every type of product, except on a device with intentional errors.
+ * Ties between equal keys are broken by the index. */
 static void test_order(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void test_order(void **state)
 
 /* ---- graphs ---- */
 
-/* mmd on a grid, mmd by features, lot, w2, mmd on a table: plain neighbors and rescaled ones. */
+/* mmd on a grid, mmd with features, lot, w2, mmd on a table: plain and rescaled neighbors. */
 static void test_metrics(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void test_metrics(void **state)
             }
 }
 
-/* Rows with duplicates, ties, and one part 2^30 times the other. */
+/* Rows with duplicates, ties, and one part 2^30 times as large as the other. */
 static double *vectors(int64_t n, int64_t d, int kind)
 {
     double *x = malloc((size_t)(n * d) * sizeof *x);
@@ -230,7 +230,7 @@ static void test_vectors(void **state)
     ddsc_context_destroy(off);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- failures ---- */
 
 static void check_fault(const char *what, const char *name, int warnings, const char *words)
 {
@@ -253,7 +253,7 @@ static void check_fault(const char *what, const char *name, int warnings, const 
     ddsc_context_destroy(ctx);
 }
 
-/* One message, the processor goes on, nothing is lost. */
+/* One message; the CPU continues, and nothing is lost. */
 static void test_faults(void **state)
 {
     (void)state;
@@ -265,10 +265,11 @@ static void test_faults(void **state)
     check_fault(NULL, "reference:1", 1, "device reference:1: there is no device of this number");
     check_fault(NULL, "missing", 1, "no plug-in");
     check_fault(NULL, "cpu", 0, "");
-    check_fault(NULL, "auto", 0, ""); /* so little work is not worth asking */
+    check_fault(NULL, "auto", 0, ""); /* too little work for a device */
 }
 
-/* A device whose only way is too coarse for rows far from zero: all pairs by the metric. */
+/* A device whose only product type is too inaccurate for rows far from zero: the metric computes
+ * all pairs. */
 static void test_coarse(void **state)
 {
     (void)state;
@@ -296,7 +297,7 @@ static void test_coarse(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Memory that is refused is an error, not a device that failed. */
+/* A failed allocation is an error, not a device failure. */
 static ddsc_status call_on_device(ddsc_context *ctx, void *arg)
 {
     ddsc_graph_settings set;
@@ -319,8 +320,8 @@ static void test_allocations(void **state)
     free(x);
 }
 
-/* A device that is asked for by name, and has no part in the search; other names than cuda are for whoever has plug-ins
- * of their own. */
+/* A device that is requested by name but not used by the search. Names other than cuda are for
+ * third-party plug-ins. */
 static void test_unused(void **state)
 {
     (void)state;
@@ -345,7 +346,7 @@ static void test_unused(void **state)
     setenv("DDSC_PLUGIN_PATH", kept, 1);
 }
 
-/* One that has served a call before is worth a word all the same when the next has nothing for it. */
+/* A warning is also given if the device was used by an earlier call but not by the next one. */
 static void test_unused_after_use(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Bounds of exact transport on a device: each is at most what it bounds, graphs are the same bytes whoever made
- * them, and a device that fails at one of them is one warning. See test_device.c. */
+/* Bounds of exact transport on a device: each is at most the value it bounds, graphs are
+ * byte-identical with and without a device, and a device that fails causes one warning. See
+ * test_device.c. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "device_support.h"
 #include "support.h"
 
-/* Every pair within reach of either end, once. */
+/* Checks that every pair within reach of either item is listed once. */
 static void check_within(const sample *s, const double *all, const int64_t at[4], float *reach)
 {
     ddsc_context *ctx = test_context(1, 0);
@@ -42,7 +43,7 @@ static void check_within(const sample *s, const double *all, const int64_t at[4]
     ddsc_context_destroy(ctx);
 }
 
-/* Small whole numbers again, so that every key is exact. */
+/* Small integers, so that every key is exact. */
 static void test_within(void **state)
 {
     (void)state;
@@ -65,7 +66,7 @@ static void test_within(void **state)
     sample_free(&s);
 }
 
-/* What frames say of pairs: at most the largest of them, and not nothing. */
+/* Bounds of pairs from frames: at most the largest frame, and not trivial. */
 static void test_framed(void **state)
 {
     (void)state;
@@ -110,7 +111,8 @@ static void test_framed(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Bounds of transport are at most its values; how many of them are near those of the processor is told. */
+/* Bounds of transport are at most its values. Prints how many of them are close to the bounds of
+ * the CPU. */
 static void test_transport_bounds(void **state)
 {
     (void)state;
@@ -162,8 +164,8 @@ static void test_transport_bounds(void **state)
     }
 }
 
-/* The same for exact transport, whose bounds come from a device in three ways; one too old for two of them
- * is none that failed. */
+/* The same for exact transport, for which a device provides three kinds of bounds. A device that is
+ * too old for two of them does not count as failed. */
 static void test_bound_faults(void **state)
 {
     (void)state;
@@ -207,7 +209,7 @@ static void test_bound_faults(void **state)
 
 /* ---- matrices of entropic transport ---- */
 
-/* 3 to `most` points in d dimensions each. */
+/* Creates items of 3 to `most` points in d dimensions. */
 static ddsc_measures *clouds(ddsc_context *ctx, int64_t n, int64_t most, int64_t d)
 {
     double *points = malloc((size_t)(n * most * d) * sizeof *points), *at = points;
@@ -248,7 +250,7 @@ static void matrix_on(const char *name, int kind, int value, told *t, double *ou
     ddsc_context_destroy(ctx);
 }
 
-/* To the tolerance, whoever solved the pairs; a device that fails is one warning. */
+/* Values agree to the tolerance for both solvers, and a device that fails causes one warning. */
 static void test_matrices(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Products with a graph's operator on a device: bit for bit those of the processor, so eigenvectors are the same
- * bytes, and a device that fails at them is one warning. See test_device.c. */
+/* Products with a graph's operator on a device are bit-identical to those of the CPU, so
+ * eigenvectors are byte-identical, and a device that fails causes one warning. See test_device.c.
+ * */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "device_support.h"
 #include "sparse_support.h"
 
-/* A ring with a hub, chords and an item that has no edge. */
+/* A ring with a hub, chords and an item without edges. */
 static edge_list *edges_uneven(int64_t n)
 {
     edge_list *e = edges_new(n);
@@ -19,7 +20,7 @@ static edge_list *edges_uneven(int64_t n)
     return e;
 }
 
-/* By the steps that the processor takes; y is the result, x scratch. */
+/* Computes the filter with the steps of the CPU; y is the result, x is scratch memory. */
 static void filter_plainly(ddsc_context *ctx, const sparse *m, int64_t width, double scale,
                            double shift, int64_t degree, double *x, double *y)
 {
@@ -90,8 +91,8 @@ static void vectors_on(const char *name, int threads, told *t, eigen_result *r, 
     ddsc_context_destroy(ctx);
 }
 
-/* The same bytes with a device, with one that fails at the beginning, in the middle, or gives what cannot be, and with
- * one that is too old, which is none that failed. */
+/* The same bytes with a device, with one that fails at the beginning or in the middle or returns
+ * impossible values, and with one that is too old, which does not count as failed. */
 static void test_vectors(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The eigensolver against known spectra, LAPACK, multiplicities, and its own check for misses. */
+/* The eigensolver compared with known spectra and LAPACK; multiple eigenvalues; its check for
+ * missed eigenvalues. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static void test_path(void **state)
     edges_free(e);
 }
 
-/* Every eigenvalue but the first comes twice. */
+/* Every eigenvalue except the first occurs twice. */
 static void test_cycle(void **state)
 {
     (void)state;
@@ -60,8 +61,8 @@ static void test_cycle(void **state)
     edges_free(e);
 }
 
-/* 2j/d with multiplicity C(d, j): 1, 10, 45, 120, 210, ...: the wanted ones end inside a cluster of
- * eigenvalues, one of them wider than any block. */
+/* 2j/d with multiplicity C(d, j): 1, 10, 45, 120, 210, ...: the last wanted eigenvalue is inside a
+ * group of equal eigenvalues, one of which is larger than any block. */
 static void test_hypercube(void **state)
 {
     (void)state;
@@ -83,7 +84,7 @@ static void test_hypercube(void **state)
     edges_free(e);
 }
 
-/* All others are equal: n/(n-1), that is, M has the one eigenvalue -1/(n-1). */
+/* All other eigenvalues are equal to n/(n-1), that is, M has the single eigenvalue -1/(n-1). */
 static void test_complete(void **state)
 {
     (void)state;
@@ -101,7 +102,8 @@ static void test_complete(void **state)
     }
 }
 
-/* Eigenvalue -1 of M (2 of the Laplacian) must neither disturb nor be taken for a large one. */
+/* The eigenvalue -1 of M (2 of the Laplacian) must not disturb the iteration or be mistaken for a
+ * large one. */
 static void test_bipartite(void **state)
 {
     (void)state;
@@ -137,7 +139,7 @@ static void test_edges(void **state)
     edges_free(e);
 }
 
-/* Copies of one graph, linked in a chain with `link` when that is positive. */
+/* Copies of one graph, linked in a chain with weight `link` if it is positive. */
 static edge_list *copies(const edge_list *one, int64_t times, double link)
 {
     edge_list *e = edges_new(one->n * times);
@@ -150,8 +152,8 @@ static edge_list *copies(const edge_list *one, int64_t times, double link)
     return e;
 }
 
-/* Ten components of equal spectra: single-vector methods return a few of each ten and report
- * success. */
+/* Ten components with equal spectra: single-vector methods return a few of each ten copies and
+ * report success. */
 static void test_equal_components(void **state)
 {
     (void)state;
@@ -213,7 +215,8 @@ static void test_weak_links(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Subspaces agree: each block vector lies in the span of LAPACK's, where a gap follows the k-th. */
+/* Subspaces agree: each vector is in the span of LAPACK's vectors if a gap follows the k-th
+ * eigenvalue. */
 static void test_against_dense(void **state)
 {
     (void)state;
@@ -266,7 +269,8 @@ static void test_tiny(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Components beyond k: the largest are taken, ties by number; isolated items are components. */
+/* More than k components: the largest are used, ties are broken by number; isolated items are
+ * components. */
 static void test_more_components(void **state)
 {
     (void)state;
@@ -299,7 +303,7 @@ static void test_more_components(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Components marked -1 get zero rows and no eigenvalue. */
+/* Components marked -1 have zero rows and no eigenvalue. */
 static void test_left_out(void **state)
 {
     (void)state;
@@ -329,7 +333,7 @@ static void test_left_out(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Give the check a space that lacks one of the wanted vectors: it must find it. */
+/* The check receives a space that lacks one of the wanted vectors, and must find it. */
 static void test_planted_miss(void **state)
 {
     (void)state;
@@ -350,7 +354,7 @@ static void test_planted_miss(void **state)
         assert_int_equal(panel_copy(ctx, &s.exact, 0, &all, 0, 1), DDSC_OK);
         double theta[K + GUARDS];
         int64_t at = 0;
-        /* missed = K: nothing wanted is left out, only the last guard. */
+        /* missed = K: no wanted vector is missing, only the last guard vector. */
         for (int64_t j = 1; j < K + GUARDS && at < K + GUARDS - 2; j++)
             if (j != missed || missed == K) {
                 assert_int_equal(panel_copy(ctx, &s.v, at, &all, j, 1), DDSC_OK);
@@ -394,8 +398,9 @@ static void test_threads(void **state)
     edges_free(e);
 }
 
-/* Columns that lie in a known space but for `part`, and beside it along one another but for `near`: what is left
- * of them comes out orthogonal to that space and to each other, though most of it is lost at first. */
+/* Columns that lie in a known space except for a part of size `part`, and whose remainders are
+ * parallel except for `near`. The results are orthogonal to that space and to each other, although
+ * most of each column cancels at first. */
 static void check_made_orthonormal(ddsc_context *ctx, const panel *v, panel_noise *noise,
                                    double part, double near)
 {
@@ -435,8 +440,9 @@ static void test_orthonormal(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Ritz values of which fifteen are 1 but for rounding, beside a block that has just joined. LAPACK's divide and
- * conquer gives up on the first or on the others, as its kernels are AVX-512 or AVX2. */
+/* Fifteen Ritz values that are 1 up to rounding, and a block that was just added. LAPACK's divide
+ * and conquer fails for the first or for the other case, depending on whether its kernels are
+ * AVX-512 or AVX2. */
 static void test_equal_values(void **state)
 {
     (void)state;
@@ -477,7 +483,7 @@ static void test_equal_values(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Tolerances down to the least: a basis that is orthogonal to 1e-13 alone never gets there. */
+/* Tolerances down to the minimum: a basis that is orthogonal only to 1e-13 never reaches it. */
 static void test_tolerance(void **state)
 {
     (void)state;
@@ -500,8 +506,8 @@ static void test_tolerance(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A filter that is begun by the product is, bit for bit, one that is not; and an eigenvector is multiplied by
- * what filter_value says. */
+/* A filter started by the product is bit-identical to one that is not, and it multiplies an
+ * eigenvector by filter_value. */
 static void test_filter(void **state)
 {
     (void)state;
@@ -540,8 +546,8 @@ static void test_filter(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* One basis of 91 columns, the vectors of a step and the result, beside the operator in its new order: the
- * products of the basis, as many columns again, are not kept. */
+/* Memory contains one basis of 91 columns, the vectors of a step, the result and the reordered
+ * operator. The products of the basis, another 91 columns, are not stored. */
 static void test_peak(void **state)
 {
     (void)state;
@@ -561,7 +567,7 @@ static void test_peak(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The cap: a marked result with honest residuals, not an error. */
+/* The iteration limit causes a marked result with correct residuals, not an error. */
 static void test_cap(void **state)
 {
     (void)state;
@@ -625,7 +631,7 @@ static int compare_sizes(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* All eigenvalues by LAPACK, the largest in size first. */
+/* Returns all eigenvalues from LAPACK, in order of decreasing absolute value. */
 static void all_values(ddsc_context *ctx, double *value, const sparse *m)
 {
     double *a = calloc((size_t)(m->n * m->n), sizeof *a),
@@ -639,8 +645,9 @@ static void all_values(ddsc_context *ctx, double *value, const sparse *m)
     free(rows);
 }
 
-/* Both ends of a spectrum: a bipartite ring with chords, of which half is negative. With the whole
- * space nothing is approximate; with some rounds the first ones are right and none is too large. */
+/* Both ends of a spectrum: a bipartite ring with chords, half of whose eigenvalues are negative.
+ * With the whole space, the result is exact; after some rounds, the first eigenvalues are correct
+ * and none is too large. */
 static void test_leading(void **state)
 {
     (void)state;

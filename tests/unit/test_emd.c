@@ -11,7 +11,7 @@ static void test_emd_answers(void **state)
     p.a[4] = 0;
     double scale = sum_of(p.a, 12) / sum_of(p.b, 17) * (1 + 4e-7);
     for (int j = 0; j < 17; j++)
-        p.b[j] *= scale; /* sums that differ by less than 1e-6 are made equal */
+        p.b[j] *= scale; /* sums that differ by less than 1e-6 are equalized */
     assert_int_equal(call_emd(x->ctx, &t, row, column, mass, f, g, 12, 17, p.a, p.b, p.cost),
                      DDSC_OK);
     for (int j = 0; j < 17; j++)
@@ -61,7 +61,7 @@ static void test_emd_refuses(void **state)
     free_problem(&p);
 }
 
-/* Weights of any size, down to the smallest numbers there are. */
+/* Weights of any size, down to the smallest representable numbers. */
 static void test_emd_tiny_weights(void **state)
 {
     fixture *x = *state;
@@ -112,7 +112,8 @@ static problem make_hostile(enum hostile kind, uint64_t seed)
     return p;
 }
 
-/* Potentials hold on all arcs; what is called optimal is, by the plan and the potentials alone. */
+/* Potentials are feasible on all arcs, and the plan and the potentials alone prove every result
+ * that is marked optimal. */
 static void test_emd_hostile(void **state)
 {
     fixture *x = *state;
@@ -158,7 +159,7 @@ static void test_emd_memory(void **state)
     (void)state;
     problem p = make_problem(40, 50, COST_PLANE, 3);
     assert_true(test_failing_allocations(emd_with, &p) >= 3);
-    p.a[0] = 0; /* by way of the reduced problem */
+    p.a[0] = 0; /* from the reduced problem */
     double scale = sum_of(p.a, 40) / sum_of(p.b, 50);
     for (int j = 0; j < 50; j++)
         p.b[j] *= scale;
@@ -179,7 +180,7 @@ static ddsc_status w2_with(ddsc_context *ctx, void *arg)
     return call_w2(ctx, NULL, NULL, NULL, NULL, NULL, NULL, t->x, t->i, t->y, t->j);
 }
 
-/* The certificate held against the costs, and the value against that of the bare matrix. */
+/* Checks the certificate against the costs, and the value against that for the cost matrix. */
 static double check_w2(ddsc_context *ctx, const two_items *t)
 {
     item_view a = measures_item(t->x, t->i), b = measures_item(t->y, t->j);
@@ -196,7 +197,7 @@ static double check_w2(ddsc_context *ctx, const two_items *t)
     assert_close(w2.primal, emd.primal, 1e-12, 1e-14);
     assert_true(w2.gap <= 1e-12);
     for (int64_t c = 0; c < p.n * p.m; c++)
-        p.cost[c] += 1e-12 * p.cost[c]; /* what products may be off by */
+        p.cost[c] += 1e-12 * p.cost[c]; /* maximum error of products */
     exact_result found = {w2.primal, w2.dual, w2.gap, w2.n_iterations, w2.n_plan, 0, 0};
     check_potentials(&p, &found, f, g);
     for (int64_t c = 0; c < p.n * p.m; c++)

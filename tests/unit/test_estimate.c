@@ -1,4 +1,4 @@
-/* The range that a few short runs give, on times made up here. */
+/* The range predicted from a few short runs, with synthetic times. */
 #include <math.h>
 
 #include "../../cli/estimate.h"
@@ -6,7 +6,8 @@
 
 enum { SAMPLES = 6, FIRST = 8 };
 
-/* overhead + work n^power CPU seconds; the wall shows them on `threads`, slowed down. */
+/* Simulates overhead + work n^power CPU seconds, and the wall time on `threads` threads with a
+ * slowdown. */
 static void make(estimate_sample *s, double overhead, double work, double power, int threads,
                  double slowdown)
 {
@@ -35,7 +36,7 @@ static void test_laws(void **state)
                 }
 }
 
-/* One hiccup of the clock on the wall does not make hours of seconds. */
+/* A single outlier of the wall clock does not turn seconds into hours. */
 static void test_hiccup(void **state)
 {
     (void)state;
@@ -48,7 +49,7 @@ static void test_hiccup(void **state)
     assert_true(r.low <= truth && r.high >= truth && r.high <= 10 * truth);
 }
 
-/* Where the samples tell nothing, nothing is told. */
+/* No prediction is made if the samples are not informative. */
 static void test_silence(void **state)
 {
     (void)state;
@@ -57,7 +58,7 @@ static void test_silence(void **state)
     make(s, 4e-3, 1e-8, 2, 2, 1);
     assert_false(estimate_fit(&r, s, SAMPLES, 10000, 2, 2)); /* all overhead */
     make(s, 1e-3, 1e-3, 2, 2, 1);
-    assert_false(estimate_fit(&r, s, 1, 10000, 2, 2));          /* one size has no law */
+    assert_false(estimate_fit(&r, s, 1, 10000, 2, 2));          /* one size is not enough */
     assert_false(estimate_fit(&r, s, SAMPLES, 10000000, 2, 2)); /* too far away */
     assert_false(estimate_fit(&r, s, 0, 10, 2, 2));
     assert_true(estimate_fit(&r, s, SAMPLES, FIRST << (SAMPLES - 1), 2, 2)); /* done already */

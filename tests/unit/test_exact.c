@@ -1,10 +1,10 @@
-/* Exact transport under a bare cost matrix, checked by certificate. */
+/* Exact transport for a cost matrix, checked with the certificate. */
 #include "transport.h"
 
 /* ---- against brute force ---- */
 
-/* Flow of a spanning tree given as a set of cells: peel nodes of degree one. false: no tree, or
- * negative flow. */
+/* Computes the flow of a spanning tree, given as a set of cells, by removing nodes of degree one.
+ * Returns false if the cells are not a tree or a flow is negative. */
 static bool tree_value(const problem *p, unsigned cells, double *value)
 {
     double left[8];
@@ -133,13 +133,13 @@ static void test_uniform_weights(void **state)
             p.b[j] = 1.0 / (double)p.m;
         exact_result r = solve(x->s, &p);
         if (p.n == p.m)
-            assert_int_equal(r.n_plan, p.n); /* an assignment: one arc a source */
+            assert_int_equal(r.n_plan, p.n); /* an assignment: one arc per source */
         free_problem(&p);
     }
 }
 
-/* Uniform weights whose plain sums are off by 2e-14, under costs that make every bit of mass count.
- */
+/* Uniform weights whose plain sums have an error of 2e-14, with costs for which every bit of mass
+ * matters. */
 static void test_uniform_line(void **state)
 {
     fixture *x = *state;
@@ -155,7 +155,7 @@ static void test_uniform_line(void **state)
     free_problem(&p);
 }
 
-/* Costs over 26 orders of magnitude, and forbidden arcs. */
+/* Costs that span 26 orders of magnitude, and forbidden arcs. */
 static void test_wild_costs(void **state)
 {
     fixture *x = *state;
@@ -219,7 +219,7 @@ static void test_weights(void **state)
     free_problem(&p);
 }
 
-/* ---- caps, history, instruction sets ---- */
+/* ---- limits, reused workspaces, instruction sets ---- */
 
 static void test_pivot_cap(void **state)
 {
@@ -241,7 +241,7 @@ static void test_pivot_cap(void **state)
     }
 }
 
-/* The same bits from a used workspace, a fresh one, and every instruction set. */
+/* The same bits with a used workspace, a new one, and every instruction set. */
 static void test_same_bits(void **state)
 {
     fixture *x = *state;

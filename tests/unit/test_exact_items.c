@@ -1,4 +1,4 @@
-/* Exact transport between items, and what has to hold whatever the numbers are. */
+/* Exact transport between items, and properties that hold for any data. */
 #include "distance/cost/cost.h"
 #include "transport.h"
 
@@ -46,7 +46,7 @@ static problem transposed(const problem *p)
     return q;
 }
 
-/* Source 0 as two sources of the same costs. */
+/* Splits source 0 into two sources with the same costs. */
 static problem split(const problem *p)
 {
     problem q = make_problem(p->n + 1, p->m, COST_CONSTANT, 0);
@@ -192,8 +192,8 @@ static void test_translation(void **state)
     }
 }
 
-/* A coordinate that all points share hides how near they are: squares next to the smallest numbers
- * are solved, those below them are at least not worked on for ever. */
+/* A large common coordinate hides small differences. Squares near the smallest representable number
+ * are solved, and the computation ends even for smaller ones. */
 static void test_tiny_distances(void **state)
 {
     fixture *x = *state;
@@ -274,7 +274,8 @@ static void test_line(void **state)
     }
 }
 
-/* Pixels: whole coordinates take the integer path, and must agree with the same grid shifted. */
+/* Pixels: integer coordinates use the integer path, and must agree with the same grid after a
+ * shift. */
 static void test_grid(void **state)
 {
     fixture *x = *state;
@@ -303,7 +304,7 @@ static void test_grid(void **state)
     }
 }
 
-/* Every instruction set gives the same bits, from dimension 1 to many and on whole numbers. */
+/* Every instruction set gives the same bits, for one to many dimensions and for integers. */
 static void test_items_same_bits(void **state)
 {
     fixture *x = *state;
@@ -357,7 +358,7 @@ static void test_memory(void **state)
     ddsc_measures_destroy(m);
 }
 
-/* Far more cells than bytes allowed: no matrix may be made. */
+/* Far more cells than the memory limit allows: no matrix may be stored. */
 static void test_bounded_memory(void **state)
 {
     (void)state;
@@ -407,8 +408,8 @@ static double true_cost(const double *x, const double *y, int64_t d)
     return (double)sum;
 }
 
-/* Costs from products hold their promise whatever the distance of the points: pairs are drawn
- * together until nothing is left between them, and sets moved away from the origin. */
+/* Costs from products keep their error bound for any distance between the points: pairs are moved
+ * together until they coincide, and sets are moved away from the origin. */
 static void test_cost_products(void **state)
 {
     fixture *x = *state;
@@ -439,7 +440,7 @@ static void test_cost_products(void **state)
         }
 }
 
-/* Products of such points overflow or vanish; costs come from differences then. */
+/* Products of these points overflow or underflow, so costs are computed from differences. */
 static void test_cost_far(void **state)
 {
     fixture *x = *state;
@@ -467,7 +468,7 @@ static void test_cost_far(void **state)
     }
 }
 
-/* Documents of few words: items that share points. */
+/* Documents with few words: items that share points. */
 static measures *documents(ddsc_context *ctx, int64_t n, int64_t size, int64_t vocabulary,
                            int64_t d)
 {
@@ -498,7 +499,7 @@ static measures *documents(ddsc_context *ctx, int64_t n, int64_t size, int64_t v
     return m;
 }
 
-/* Costs made ahead for a block of pairs change nothing, to the last bit. */
+/* Precomputed costs for a block of pairs do not change a single bit. */
 static void test_ahead(void **state)
 {
     fixture *x = *state;
@@ -531,7 +532,7 @@ static ddsc_status distances_of(ddsc_context *ctx, void *arg)
     return ddsc_distance_run(ctx, out, NULL, arg, NULL, 0);
 }
 
-/* The same through the call for all pairs, for any number of threads and when memory runs out. */
+/* The same with the call for all pairs, for any number of threads and if memory runs out. */
 static void test_ahead_matrix(void **state)
 {
     fixture *x = *state;
@@ -560,7 +561,8 @@ static void test_ahead_matrix(void **state)
     ddsc_measures_destroy(m);
 }
 
-/* Products of such points overflow or vanish: they are refused, and the distance is right. */
+/* Products of these points overflow or underflow: they are not used, and the distance is correct.
+ * */
 static void test_cost_range(void **state)
 {
     fixture *x = *state;

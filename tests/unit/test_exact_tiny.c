@@ -1,5 +1,5 @@
-/* Tiny exact problems: the same on every instruction set, with the costs of their tile made before or
- * not, and nothing is called optimal that is not. */
+/* Tiny exact problems: the same results on every instruction set, with or without precomputed costs
+ * of their tile, and only optimal results are marked optimal. */
 #include <math.h>
 
 #include "transport.h"
@@ -39,8 +39,8 @@ static void check_pair(exact_solver *s, exact_solver *widest, const measures *m,
     free(a.bits);
 }
 
-/* Tiny pairs, some too large for that, the same item, a line; each instruction set against the
- * widest, every other one with the costs of the tile. */
+/* Tiny pairs, some pairs that are too large, equal items, points on a line. Each instruction set is
+ * compared with the widest one, every second time with the costs of the tile. */
 static void test_tiny(void **state)
 {
     fixture *x = *state;

@@ -1,4 +1,5 @@
-/* Gaps around clusters: nothing crosses where groups lie apart, no gap in one cloud or along a line. */
+/* Gaps around clusters: no affinity crosses between separate clusters, and there is no gap in one
+ * cloud or along a line. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
 
 enum { N = 240, K = 3 };
 
-/* kind 0: three groups; 1: one cloud; 2: a line. Two coordinates each. */
+/* kind 0: three clusters; 1: one cloud; 2: a line. Two coordinates each. */
 static void make_rows(double *rows, int kind, uint64_t seed)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 0);
@@ -19,7 +20,7 @@ static void make_rows(double *rows, int kind, uint64_t seed)
     }
 }
 
-/* Gaps of n rows cut into K clusters, and what is said of them. */
+/* Computes the gaps of n rows divided into K clusters, and the verdict. */
 static ddsc_level find(cluster_gap *out, int64_t n, int64_t dim, const double *rows, uint64_t seed,
                        int threads)
 {
@@ -77,7 +78,8 @@ static void test_groups_and_none(void **state)
         }
 }
 
-/* Along a thin line, longer than the walk comes, chance makes deep valleys and tears: they are no sign. */
+/* Along a thin line that is longer than the reach of the walk, deep valleys and disconnections
+ * occur by chance and are not evidence. */
 static void test_long_lines(void **state)
 {
     (void)state;
@@ -94,8 +96,8 @@ static void test_long_lines(void **state)
     }
 }
 
-/* A continuum whose density falls to all sides: the deepest of all cuts scores like a gap, but not in items that took no
- * part in finding it. */
+/* A continuum whose density decreases in all directions: the deepest cut scores like a gap, but not
+ * on held-out items. */
 static void test_uneven_densities(void **state)
 {
     (void)state;
@@ -115,10 +117,10 @@ static void test_uneven_densities(void **state)
             assert_true(score >= verdict_asked_from(0) ? gap[c].held < verdict_held_from(0)
                                                        : isnan(gap[c].held));
     }
-    assert_true(n_deep > 0); /* else this says nothing */
+    assert_true(n_deep > 0); /* otherwise the test is not informative */
 }
 
-/* Three groups in more dimensions, where many items lie side by side. */
+/* Three clusters in more dimensions, with many items at similar distances. */
 static ddsc_level find_wide(cluster_gap *out, uint64_t seed, int threads)
 {
     enum { DIM = 8 };
@@ -156,7 +158,7 @@ static void test_same_bits_for_any_threads(void **state)
     }
 }
 
-/* More clusters than are looked at: the largest are. */
+/* More clusters than are examined: the largest ones are used. */
 static void test_many_clusters(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@
 #include "numeric/graph/graph.h"
 #include "support.h"
 
-/* A graph from a full matrix of D^2 (n x n): the tau smallest of each row. */
+/* Creates a graph from a full matrix of D^2 (n x n): the tau smallest entries of each row. */
 static ddsc_graph *cut_graph(ddsc_context *ctx, int64_t n, int64_t tau, const double *d2)
 {
     ddsc_graph *g;
@@ -54,7 +54,7 @@ static void assert_sorted_symmetric(const sparse *a)
         }
 }
 
-/* Every entry by the formula, for each rule. */
+/* Checks every entry against the formula, for each rule. */
 static void test_affinity(void **state)
 {
     (void)state;
@@ -115,7 +115,8 @@ static void test_median(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* One gamma where a diffuse group names a dense one inside it, and only there. */
+/* A single gamma is used only if items of a sparse cluster have neighbors in a dense cluster inside
+ * it. */
 static void test_auto_gamma(void **state)
 {
     (void)state;
@@ -149,8 +150,8 @@ static void test_auto_gamma(void **state)
         }
 }
 
-/* Duplicates give scale 0, negative estimates are clamped, huge gamma underflows: all stay finite,
- * positive, and connected as the graph is. */
+/* Duplicates have scale 0, negative estimates are clamped, and a huge gamma underflows: all
+ * affinities stay finite and positive, and the components are those of the graph. */
 static void test_extremes(void **state)
 {
     (void)state;
@@ -176,7 +177,8 @@ static void test_extremes(void **state)
         assert_int_equal(report.n_faint > 0, s == 2);
         for (int64_t p = 0; p < a.nnz; p++)
             assert_true(a.value[p] > 0 && a.value[p] <= 1);
-        assert_true(entry(&a, 0, 1) > 0.49); /* equal items keep weight 1, or half of it one way */
+        assert_true(entry(&a, 0, 1) > 0.49); /* equal items keep weight 1, or 1/2 for one-sided
+                                              * edges */
         assert_int_equal(operator_build(ctx, &m, degree, &a), DDSC_OK);
         for (int64_t p = 0; p < m.nnz; p++)
             assert_true(m.value[p] > 0 && m.value[p] <= 1);
@@ -280,8 +282,8 @@ static void test_operator(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Every sum is taken in the order of the row's entries, whatever the width and wherever x lies: the last size is
- * beyond a near cache. */
+/* Every sum follows the order of the row's entries, for any width and any location of x. The last
+ * size exceeds the first-level cache. */
 static void test_operator_bits(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Settings, and graphs made from a finished matrix or from rows of numbers. */
+/* Settings, and graphs created from a precomputed matrix or from rows of numbers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +145,7 @@ static void test_tau_default(void **state)
         assert_int_equal(plan_tau_for_count(n[k], &set), tau[k]);
 }
 
-/* Documents get more neighbors, unless the paper's algorithm or a value is requested. */
+/* Documents have more neighbors, unless the paper's algorithm or a value is requested. */
 static void test_tau_of_documents(void **state)
 {
     (void)state;

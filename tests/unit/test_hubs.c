@@ -1,5 +1,5 @@
-/* Neighbors chosen by a locally rescaled distance: the pruned search against the rule applied to the whole
- * matrix, scales of duplicates, in-degrees, the gate. */
+/* Neighbors chosen by a locally rescaled distance: the pruned search compared with the rule on the
+ * whole matrix, scales of duplicates, in-degrees, the condition for rescaling. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "graph_support.h"
 #include "neighbors/planner/plan.h"
 
-/* Clouds of few points around a center in many dimensions: the middle ones become hubs. The last few items
- * are copies of the first. */
+/* Clouds of few points around a center in many dimensions: the central ones become hubs. The last
+ * few items are copies of the first. */
 static measures *clouds(ddsc_context *ctx, int64_t n, int64_t dim, int64_t n_copies,
                         int64_t n_points)
 {
@@ -31,7 +31,7 @@ static measures *clouds(ddsc_context *ctx, int64_t n, int64_t dim, int64_t n_cop
     return m;
 }
 
-/* Images on a plane grid: bounds are refined there. */
+/* Images on a plane grid, for which bounds are refined. */
 static measures *images(ddsc_context *ctx, int64_t n)
 {
     enum { SIDE = 9 };
@@ -76,7 +76,8 @@ static ddsc_graph_settings graph_of(int64_t tau, ddsc_hubs hubs, ddsc_exact_grap
     return set;
 }
 
-/* The rule itself: s from the tau nearest that are no duplicates, then the tau of least D^2 / s_j by sorting. */
+/* Applies the rule: s from the tau nearest non-duplicates, then the tau smallest D^2 / s_j by
+ * sorting. */
 static void assert_rule(const ddsc_graph *g, const double *d2, int64_t n, int64_t tau)
 {
     double *key = malloc((size_t)(n * n) * sizeof *key), *s = malloc((size_t)n * sizeof *s);
@@ -128,8 +129,8 @@ static void assert_same(const ddsc_graph *a, const ddsc_graph *b)
     assert_true(a->scale && b->scale);
 }
 
-/* Every metric: all pairs, bounds and the finished matrix
- * give one graph, that of the rule; and the second search asks for no more pairs than the first. */
+/* For every metric, all pairs, bounds and the precomputed matrix give the same graph, which follows
+ * the rule, and the second search requests no more pairs than the first. */
 static void test_same_graph(void **state)
 {
     (void)state;
@@ -190,8 +191,9 @@ static void test_duplicates(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Vectors of many dimensions around one center: those near it are everybody's neighbors. In-degrees say so, and
- * rescaling takes the load off them and finds neighbors for those that were nobody's. */
+/* Vectors of many dimensions around one center: those near the center are neighbors of all others.
+ * In-degrees show it. Rescaling reduces these in-degrees, and items that were neighbors of no other
+ * item become neighbors. */
 static void test_in_degrees(void **state)
 {
     (void)state;

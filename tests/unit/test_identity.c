@@ -1,4 +1,4 @@
-/* Identity of clusters: the categories, numbers that are never reused, permutations, hostile
+/* Identity of clusters: the categories, numbers that are never reused, permutations, invalid
  * arguments. */
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +57,8 @@ static void test_permutation(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Old 0 keeps, old 1 splits in halves, old 2 and 3 merge, old 4 vanishes, and new items form a
- * cluster. */
+/* Cluster 0 stays, 1 splits into halves, 2 and 3 merge, 4 vanishes, and new items form a cluster.
+ * */
 static void test_categories(void **state)
 {
     (void)state;
@@ -112,7 +112,8 @@ static void test_categories(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A share that moves to an existing neighbor is no split, and items in no cluster count. */
+/* Items that move to an existing neighbor are not a split, and items without a cluster are counted.
+ * */
 static void test_moves_are_no_split(void **state)
 {
     (void)state;
@@ -149,13 +150,13 @@ static void test_keep_numbers(void **state)
     assert_true(v.numbers[5] == 5 && v.numbers[1] == 1 && v.numbers[0] == -1);
     assert_true(v.same[5] == 0 && v.same[1] == 3 && v.same[0] == -1);
     assert_int_equal(v.n_events, 2);
-    assert_string_equal(v.events[0]->words, "cluster 1 is the former cluster 3: 3 of 3 former "
-                                            "items and of 3 shared items now, overlap 1.00");
+    assert_string_equal(v.events[0]->words, "cluster 1 is the former cluster 3: 3 common items, "
+                                            "out of 3 before and 3 now, overlap 1.00");
     ddsc_identity_destroy(t);
     ddsc_context_destroy(ctx);
 }
 
-/* Without shared items everything is new or vanished. */
+/* Without shared items, all clusters are new or vanished. */
 static void test_nothing_shared(void **state)
 {
     (void)state;

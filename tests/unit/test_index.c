@@ -18,7 +18,8 @@ typedef struct fixture {
     int metric;
 } fixture;
 
-static void start(fixture *f, int metric, bool images, int64_t hubs)
+/* Opens indexes for n items. */
+static void start_with(fixture *f, int64_t n, int metric, bool images, int64_t hubs)
 {
     bool bounded =
         metric == DDSC_METRIC_W2 || metric == DDSC_METRIC_W1 || metric == DDSC_METRIC_SINKHORN;
@@ -27,7 +28,7 @@ static void start(fixture *f, int metric, bool images, int64_t hubs)
     ddsc_cluster_settings set;
     ddsc_clustering *first = NULL;
     *f = (fixture){.ctx = test_context(1, 1), .other = test_context(3, 1), .metric = metric};
-    f->p = (changing_set){.n = bounded ? 80 : 220, .images = images, .small = !bounded};
+    f->p = (changing_set){.n = n, .images = images, .small = !bounded};
     for (; f->p.next < f->p.n; f->p.next++)
         f->p.number[f->p.next] = f->p.next;
     ddsc_graph_settings_init(&graph);
@@ -44,6 +45,12 @@ static void start(fixture *f, int metric, bool images, int64_t hubs)
     assert_int_equal(ddsc_index_open(f->other, &f->again, f->model), 0);
     ddsc_measures_destroy(items);
     ddsc_clustering_destroy(first);
+}
+
+static void start(fixture *f, int metric, bool images, int64_t hubs)
+{
+    bool few = metric != DDSC_METRIC_MMD && metric != DDSC_METRIC_LOT;
+    start_with(f, few ? 80 : 220, metric, images, hubs);
 }
 
 static void finish(fixture *f)
@@ -138,6 +145,9 @@ static void test_hub_rule(void **state)
     (void)state;
     check_changes(DDSC_METRIC_W2, false, DDSC_HUBS_ALWAYS);
     check_changes(DDSC_METRIC_W2, true, DDSC_HUBS_ALWAYS);
+    check_changes(DDSC_METRIC_SINKHORN, true, DDSC_HUBS_ALWAYS);
+    check_changes(DDSC_METRIC_MMD, false, DDSC_HUBS_ALWAYS);
+    check_changes(DDSC_METRIC_LOT, true, DDSC_HUBS_ALWAYS);
 }
 
 /* Items that do not fit into the open set: more points than any other, points between those of the
@@ -222,12 +232,75 @@ static void test_rejected(void **state)
     finish(&f);
 }
 
+typedef struct failing_change {
+    const ddsc_model *model;
+    const ddsc_measures *more;
+    const ddsc_graph *expected;
+} failing_change;
+
+/* Opens an index and changes it. If the change fails, the index still has its items, and the change
+ * succeeds when it is repeated; or it failed halfway, and all later calls say so. */
+static ddsc_status change_new_index(ddsc_context *ctx, void *arg)
+{
+    const failing_change *c = arg;
+    static const int64_t removed[] = {2, 5};
+    ddsc_index *index = NULL;
+    ddsc_graph *graph = NULL;
+    ddsc_status status = ddsc_index_open(ctx, &index, c->model), again;
+    if (status < 0)
+        return status;
+    int64_t n = ddsc_index_get_count(index);
+    status = again = ddsc_index_update(ctx, index, c->more, 2, removed);
+    if (status < 0) {
+        assert_int_equal(ddsc_index_get_count(index), n);
+        again = ddsc_index_update(ctx, index, c->more, 2, removed);
+        if (again == DDSC_ERROR_ARGUMENT)
+            assert_non_null(strstr(ddsc_context_get_message(ctx), "halfway"));
+    }
+    if (again >= 0) {
+        again = ddsc_index_create_graph(ctx, &graph, index);
+        status = status < 0 ? status : again;
+    }
+    if (graph)
+        assert_true(same_graph(graph, c->expected));
+    ddsc_graph_destroy(graph);
+    ddsc_index_destroy(index);
+    return status;
+}
+
+/* Changes that open the metric again (mmd, and an item off the grid), and one that does not. */
+static void test_failing_allocations_of_changes(void **state)
+{
+    static const int metrics[] = {DDSC_METRIC_MMD, DDSC_METRIC_W2, DDSC_METRIC_W2};
+    const double points[] = {3, 4, 7.5, 8.25, 11, 2}, weights[] = {1, 2, 3};
+    const ddsc_cloud odd = {.points = points, .weights = weights, .n = 3};
+    static const int64_t removed[] = {2, 5};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        fixture f;
+        ddsc_measures *more = NULL;
+        start_with(&f, 24, metrics[k], k == 1, DDSC_HUBS_ALWAYS);
+        if (k == 1)
+            assert_int_equal(ddsc_measures_create_items(f.ctx, &more, 1, 2, &odd, DDSC_EMPTY_ERROR),
+                             0);
+        else
+            more = changing_items(f.ctx, &f.p, &f.p.next, 1);
+        assert_int_equal(ddsc_index_update(f.ctx, f.index, more, 2, removed), 0);
+        ddsc_graph *expected = graph_of(f.ctx, f.index);
+        failing_change c = {f.model, more, expected};
+        test_failing_allocations(change_new_index, &c);
+        ddsc_graph_destroy(expected);
+        ddsc_measures_destroy(more);
+        finish(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clouds),   cmocka_unit_test(test_images),
         cmocka_unit_test(test_hub_rule), cmocka_unit_test(test_odd_items),
-        cmocka_unit_test(test_rejected),
+        cmocka_unit_test(test_rejected), cmocka_unit_test(test_failing_allocations_of_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

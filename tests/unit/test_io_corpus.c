@@ -1,4 +1,4 @@
-/* The seed corpora of the fuzz targets, once through their readers. */
+/* Runs the readers once on the seed corpora of the fuzz targets. */
 #include "io_support.h"
 
 #include "../../fuzz/reader.h"
@@ -9,7 +9,7 @@ static void run_file(const char *format, const char *folder, const char *name)
     size_t n;
     snprintf(path, sizeof path, "%.2000s/%.1000s", folder, name);
     char *bytes = file_bytes(path, &n);
-    uint8_t *exact = malloc(n + !n); /* no byte behind the end, so that reading past it shows */
+    uint8_t *exact = malloc(n + !n); /* no byte after the end, so that reads past it are detected */
     memcpy(exact, bytes, n);
     fuzz_reader(format, exact, n);
     free(exact);

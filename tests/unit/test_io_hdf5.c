@@ -1,4 +1,4 @@
-/* A host program that collects children by itself, while libhdf5 never comes back. */
+/* A host program that reaps all children itself, while libhdf5 never returns. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 static int n_kills;
 static bool has_handles, collects;
 
-/* These functions take the place of those of the system and of libhdf5. */
+/* These functions replace those of the system and of libhdf5. */
 int kill(pid_t child, int number)
 {
     n_kills++;

@@ -1,4 +1,4 @@
-/* What the readers make of phases, tables, several files and images; real data where it is there.
+/* Readers of phases, tables, several files and images, and of real data if it is available.
  */
 #include "folder_fixture.h"
 
@@ -99,7 +99,7 @@ static void test_phases(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Phases of one dimension: told apart by blank lines, by place when they take turns, or by the
+/* Phases of one dimension: distinguished by blank lines, by position if they alternate, or by the
  * user. */
 static void test_equal_phases(void **state)
 {
@@ -133,7 +133,8 @@ static void test_equal_phases(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Costs beside the file: squared distances of the points found are the costs. */
+/* Costs in a file next to the input: the squared distances between the computed points are these
+ * costs. */
 static void test_costs(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Streams, lines, numbers and string tables: the ground the readers stand on. */
+/* Streams, lines, numbers and string tables, on which the readers are based. */
 #include "io_support.h"
 
 #include <float.h>
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <zlib.h>
 
-/* gzip of bytes, in malloc'd memory. */
+/* Returns gzip-compressed bytes in malloc'd memory. */
 static unsigned char *gzip_bytes(const void *bytes, size_t n, size_t *n_out)
 {
     z_stream z = {0};
@@ -30,7 +30,7 @@ static io_stream *open_bytes(ddsc_context *ctx, const void *bytes, size_t n)
     return s;
 }
 
-/* Reads of any size give the same bytes, plain or packed, after a peek or not. */
+/* Reads of any size give the same bytes, plain or compressed, with or without an earlier peek. */
 static void test_blocks(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void test_blocks(void **state)
     free(packed);
 }
 
-/* Several gzip members are one stream; zero padding is fine. */
+/* Several gzip members form one stream; zero padding is accepted. */
 static void test_members(void **state)
 {
     (void)state;
@@ -232,7 +232,8 @@ static void test_numbers(void **state)
     assert_true(number_parse("NaN", &value) && isnan(value));
 }
 
-/* Random doubles survive text, and text of random length is read as the C library reads it. */
+/* Random doubles survive conversion to text, and text of random length is read as by the C library.
+ * */
 static void test_number_round_trip(void **state)
 {
     (void)state;
@@ -267,7 +268,7 @@ static void test_integers(void **state)
     assert_false(number_parse_integer("12a", &v));
 }
 
-/* A locale with a decimal comma changes nothing. */
+/* A locale with a decimal comma has no effect. */
 static void test_locale(void **state)
 {
     (void)state;
@@ -307,7 +308,7 @@ static void test_table(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Every format is told from its first bytes. */
+/* Every format is recognized by its first bytes. */
 static void test_sniff(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Writing: files appear whole or not at all, read back exactly, and are what numpy expects. */
+/* Writing: files are complete or absent, are read back exactly, and can be read by NumPy. */
 #include "folder_fixture.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ static void test_names(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Images share a grid: the archive then holds the support once. */
+/* Images share a grid, so the archive contains the support once. */
 static void test_shared(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_shared(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The same set gives the same bytes, also when the 64-bit records are forced. */
+/* The same set gives the same bytes, even if 64-bit records are forced. */
 static void fill_ramp(const void *arg, int64_t begin, int64_t end, unsigned char *out)
 {
     (void)arg;
@@ -309,12 +309,12 @@ static void test_labels(void **state)
     check_text_labels("3\n-1\n3\n", 3, a);
     check_text_labels("cluster\n3\n-1\n3\n", 3, a);
     check_text_labels("\xef\xbb\xbflabel\r\n3\r\n-1\r\n3\r\n\r\n", 3, a);
-    check_text_labels("cluster\n\n3\n\"\"\n3\n", 3, a); /* an empty label is none */
+    check_text_labels("cluster\n\n3\n\"\"\n3\n", 3, a); /* an empty label means no label */
     check_text_labels("cat\ndog\ncat\n", 3, b);
     check_text_labels("label\ncat\ndog\ncat\n", 3, b);
     check_text_labels("id,label\n1,\"a, b\"\n2,c\n3,\"a, b\"\n", 3, b);
     check_text_labels("1\n0\n1\n", 3, one);
-    check_text_labels("99999999999\n5\n99999999999\n", 3, b); /* too wide: taken as names */
+    check_text_labels("99999999999\n5\n99999999999\n", 3, b); /* too large: read as names */
     static const unsigned char idx[] = {0, 0, 8, 1, 0, 0, 0, 3, 1, 0, 1};
     check_labels("labels.idx", idx, sizeof idx, 3, one);
     static const unsigned char wide[] = {0, 0, 12,  1,   0,   0,   0, 3, 0, 0,
@@ -372,7 +372,7 @@ static void test_graph(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* ---- whole or not at all ---- */
+/* ---- complete or absent ---- */
 
 static void test_overwrite(void **state)
 {
@@ -558,8 +558,9 @@ static void test_allocations(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Controls, turned directions and broken UTF-8 become escapes, all else stays; cut texts end between
- * characters, and nothing is read beyond the bytes given. */
+/* Control characters, direction marks and invalid UTF-8 become escapes, and all other characters
+ * are unchanged. Truncated texts end between characters, and nothing is read beyond the given
+ * bytes. */
 static void test_visible(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The file zoo: good files of every kind give the same items; every bad one gets a status and a
- * message that names the trouble, and leaves nothing behind. */
+/* Generated input files: valid files of every kind give the same items. Every invalid file gives a
+ * status and a message that names the problem, and leaves nothing allocated. */
 #include "io_support.h"
 
 #include <math.h>
@@ -137,7 +137,7 @@ static void read_bad(char *line)
     char *fragments = strtok_r(NULL, "\t", &save);
     ddsc_context_settings set;
     ddsc_context_settings_init(&set);
-    set.memory_limit = (int64_t)1 << 30; /* no lie about sizes makes a reader ask for more */
+    set.memory_limit = (int64_t)1 << 30; /* wrong sizes do not make a reader request more */
     ddsc_context *ctx = NULL;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
     ddsc_status status = call_bad(ctx, kind, folder_file(&zoo, name));
@@ -151,7 +151,8 @@ static void test_bad(void **state)
     each_line("bad.tsv", 150, read_bad);
 }
 
-/* Every prefix and every flipped byte of small good files: good or bad, but never a crash. */
+/* Every prefix and every flipped byte of small valid files is accepted or rejected, but never
+ * causes a crash. */
 static void read_damaged(ddsc_context *ctx, const char *name, const char *bytes, size_t n)
 {
     io_stream *s = NULL;

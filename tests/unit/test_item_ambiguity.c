@@ -1,4 +1,4 @@
-/* Typical and ambiguous rows: the definitions, empty and single clusters, hostile arguments. */
+/* Typical and ambiguous rows: the definitions, empty and single clusters, invalid arguments. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,8 @@ static void test_threads(void **state)
     free_sample(&s);
 }
 
-/* Without another cluster nothing is ambiguous; an empty one is nobody's second choice. */
+/* Without another cluster, no item is ambiguous. An empty cluster is never the nearest other
+ * cluster. */
 static void test_empty_and_single(void **state)
 {
     (void)state;
@@ -125,7 +126,7 @@ static void test_any_output_may_be_missing(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The largest values that are allowed still have finite distances. */
+/* The largest allowed values still have finite distances. */
 static void test_large_values(void **state)
 {
     (void)state;

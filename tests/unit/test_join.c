@@ -1,5 +1,5 @@
-/* Joined metrics: the affinity is the mean of the normalized ones of each metric, whatever the threads; what needs one
- * metric refuses several. */
+/* Joined metrics: the affinity is the mean of the normalized affinities of the metrics, for any
+ * number of threads. Functions that need one metric reject several. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static ddsc_clustering *cluster(ddsc_context *ctx, const measures *m, ddsc_metri
     return c;
 }
 
-/* S^-1/2 A S^-1/2 times `share` on top of a dense matrix. */
+/* Adds S^-1/2 A S^-1/2 times `share` to a dense matrix. */
 static void add_normalized(double *dense, const ddsc_clustering *c, double share)
 {
     double degree[N] = {0};
@@ -81,7 +81,7 @@ static void test_mean(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A metric joined to itself is itself. */
+/* A metric joined with itself gives the same result. */
 static void test_alone(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_refused(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Each metric's labels are those it finds alone; agreement is symmetric; the K given is the K compared. */
+/* Each metric has the labels of a separate run; agreement is symmetric; the given K is used. */
 static void test_compare(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void test_compare(void **state)
     set.k_min = set.k_max = 3;
     assert_int_equal(ddsc_compare_run(ctx, &t, m, &set), DDSC_OK);
     ddsc_compare_get_view(t, &v);
-    assert_int_equal(v.n_metrics, 1); /* none but the one named */
+    assert_int_equal(v.n_metrics, 1); /* only the named one */
     assert_int_equal(v.sure, DDSC_SURE_NOT);
     ddsc_compare_destroy(t);
     set.joined = 1 << DDSC_METRIC_SINKHORN | 1 << DDSC_METRIC_MMD | 1 << DDSC_METRIC_LOT;
@@ -189,7 +189,7 @@ static void test_compare(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Two items tell nothing: no number is made up. */
+/* Two items are not informative, so no value is reported. */
 static void test_compare_few(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Kernels: every instruction set gives what kernels.h promises, to the bit, and none reads or writes
- * where it should not (which a run with sanitizers shows). */
+/* Kernels: every instruction set gives the results specified in kernels.h, bit for bit, and none
+ * reads or writes out of bounds (detected by sanitizers). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static void fill(double *x, int64_t n, rng *r, double scale)
         x[k] = scale * rng_normal(r);
 }
 
-/* An array without a byte to spare. */
+/* An array without padding. */
 static double *exactly(int64_t n, rng *r)
 {
     double *x = malloc((size_t)n * sizeof *x);
@@ -26,7 +26,7 @@ static double *exactly(int64_t n, rng *r)
 
 enum { NEAR_COUNT = MOST };
 
-/* What near_best promises, by looking at every cell. */
+/* Checks the contract of near_best by examining every cell. */
 static int32_t look_near(const int32_t *cost, const int32_t *sink, const int32_t *source,
                          int64_t rows, const int32_t *block, int64_t n_blocks, int64_t *row,
                          int64_t *column)
@@ -43,7 +43,8 @@ static int32_t look_near(const int32_t *cost, const int32_t *sink, const int32_t
     return best;
 }
 
-/* Values of a short range, so that ties are common, and negative ones now frequent, now rare. */
+/* Values of a small range, so that ties are common. Negative values are sometimes frequent and
+ * sometimes rare. */
 static void test_near_kernels(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void test_whole_distances(void **state)
 
 /* ---- trees ---- */
 
-/* Sets that a subtree leaves and joins, and potentials of its nodes. */
+/* Sets from which a subtree is removed and to which it is added, and potentials of its nodes. */
 static void test_masks(void **state)
 {
     (void)state;
@@ -239,7 +240,7 @@ static void test_distances(void **state)
         }
 }
 
-/* Rows of doubles: quanta, slack, range, what is below a limit, candidate arcs. */
+/* Rows of doubles: quanta, slack, range, entries below a limit, candidate arcs. */
 static void check_row(const kernels *k, int64_t n, rng *r)
 {
     double *cost = exactly(n, r), *sink = exactly(n, r), *out = malloc((size_t)n * sizeof *out);
@@ -319,7 +320,7 @@ static void test_double_rows(void **state)
         }
 }
 
-/* The same bits from every table, close to the exact product, and nothing read beyond the end. */
+/* Every table gives the same bits, close to the exact product, and reads nothing beyond the end. */
 static void test_dots(void **state)
 {
     (void)state;

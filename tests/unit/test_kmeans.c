@@ -1,4 +1,4 @@
-/* k-means: groups that can be seen, optimality conditions, degenerate rows, determinism. */
+/* k-means: obvious clusters, optimality conditions, degenerate rows, determinism. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "numeric/kmeans/kmeans.h"
 #include "support.h"
 
-/* n rows around k centers far apart, truth[i] = i % k. */
+/* Creates n rows around k distant centers; truth[i] = i % k. */
 static double *blobs(int64_t n, int64_t dim, int64_t k, double spread, uint64_t seed)
 {
     double *rows = malloc((size_t)(n * dim) * sizeof *rows);
@@ -40,7 +40,7 @@ static void test_finds_blobs(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Each row is nearest to the mean of its own cluster, and inertia is what it says. */
+/* Each row is nearest to the mean of its own cluster, and the inertia is correct. */
 static void test_stationary(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void test_stationary(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* More clusters than distinct rows: as many as there are, no more, and inertia zero. */
+/* More clusters than distinct rows: one cluster per distinct row, and inertia zero. */
 static void test_few_distinct(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void test_few_distinct(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Groups that follow each other in turn are all seen by the sample of many rows. */
+/* The sample of many rows contains all clusters, even if they alternate. */
 static void test_halves_in_turn(void **state)
 {
     (void)state;
@@ -140,7 +140,8 @@ static void test_edges(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Hard rows (one cloud cut in many) in many pieces: the same for any number of threads. */
+/* Difficult rows (one cloud divided into many clusters) in many blocks: the same for any number of
+ * threads. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void test_threads(void **state)
     free(rows);
 }
 
-/* More restarts never make it worse: each has its own stream. */
+/* More restarts never give a worse result, because each has its own stream. */
 static void test_restarts(void **state)
 {
     (void)state;
@@ -177,8 +178,8 @@ static void test_restarts(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Bounds spare looks at rows, never change a label: against Lloyd without them, from equal starts.
- */
+/* Bounds skip rows but never change a label, compared with Lloyd's iteration without bounds from
+ * the same starts. */
 static void check_bounds(int64_t n, int64_t dim, double *rows, int64_t k, double least)
 {
     ddsc_context *ctx = test_context(2, 4);
@@ -209,7 +210,8 @@ static void test_bounds(void **state)
     check_bounds(4000, 5, apart, 8, 0.3);
     check_bounds(4000, 5, apart, 40, 0.1);
     check_bounds(3000, 3, one, 10, 0.1);
-    for (int i = 0; i < 3000 * 3; i++) /* few distinct values: ties, and clusters that run empty */
+    for (int i = 0; i < 3000 * 3; i++) /* few distinct values: ties, and clusters that become empty
+                                        * */
         one[i] = floor(one[i]);
     check_bounds(3000, 3, one, 30, 0);
     check_bounds(3000, 3, one, 2, 0);
@@ -217,7 +219,7 @@ static void test_bounds(void **state)
     free(one);
 }
 
-/* A row of weight w is w rows: from the same centers, the same partition and means. */
+/* A row of weight w is equivalent to w rows: the same centers give the same partition and means. */
 static void test_weights(void **state)
 {
     (void)state;
@@ -255,7 +257,7 @@ static void test_weights(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* From the table of pairs and from coordinates: the same partition from equal starts. */
+/* The table of pairs and the coordinates give the same partition from equal starts. */
 static void check_table(int64_t n, int64_t dim, const double *rows, int64_t k)
 {
     ddsc_context *ctx = test_context(2, 4);
@@ -305,8 +307,9 @@ static void test_table(void **state)
     free(one);
 }
 
-/* Restarts that agree from the first on are no worse than all of them, and the loop of restarts is the
- * same for any number of threads, also where threads are many and restarts few. */
+/* If the first restarts agree, stopping early is no worse than running all of them. The loop of
+ * restarts gives the same result for any number of threads, even with more threads than restarts.
+ * */
 static void test_agreeing(void **state)
 {
     (void)state;

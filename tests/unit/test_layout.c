@@ -8,7 +8,7 @@
 
 enum { N = 60, GROUPS = 3 };
 
-/* Three far groups of rows on a line. */
+/* Three distant clusters of rows on a line. */
 static ddsc_graph *grouped(ddsc_context *ctx, int64_t n)
 {
     double rows[2 * N];
@@ -31,7 +31,7 @@ static double between(const double *xy, int64_t i, int64_t j)
     return hypot(xy[2 * i] - xy[2 * j], xy[2 * i + 1] - xy[2 * j + 1]);
 }
 
-/* Without any start the edges alone bring each group together. */
+/* Without an initial layout, the edges alone bring each cluster together. */
 static void test_groups_stay_together(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void test_same_bits_for_any_threads(void **state)
     assert_memory_equal(xy[0], xy[1], sizeof xy[0]);
 }
 
-/* Equal places part, hostile ones do not spoil the map. */
+/* Equal positions separate, and extreme positions do not spoil the map. */
 static void test_odd_starts(void **state)
 {
     (void)state;

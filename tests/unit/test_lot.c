@@ -1,4 +1,4 @@
-/* Linear optimal transport by properties: the reference at 0, translations, maps, permutations. */
+/* Properties of linear optimal transport: the reference at 0, translations, maps, permutations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static double *embed(ddsc_context *ctx, const measures *m, const ddsc_metric_set
     return z;
 }
 
-/* The reference itself is at the origin, whatever its weights. */
+/* The reference itself is at the origin for any weights. */
 static void test_reference_is_origin(void **state)
 {
     (void)state;
@@ -110,7 +110,8 @@ static void test_norm_at_most_w2(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Translations of one cloud are as far apart as their shifts, for every reference. */
+/* The distance between translations of one cloud equals the distance of their shifts, for every
+ * reference. */
 static void test_translations(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void test_permutation(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The distances of the metric are those of the rows. */
+/* The distances of the metric equal the distances between the rows. */
 static void test_distance_of_rows(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void test_normal_reference(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Points in tight groups: as many centers as groups fall on their means. */
+/* Points in tight groups: with as many centers as groups, each center is the mean of a group. */
 static void test_kmeans_reference(void **state)
 {
     (void)state;
@@ -342,7 +343,7 @@ static void test_refusals(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A pivot cap that is met is said, and the rows are still there. */
+/* If the pivot limit is reached, it is reported, and the rows are still returned. */
 static void test_cap(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The data model: checks, merging, normalizing, grids, subsets, synthetic sets. */
+/* The data model: checks, merging, normalization, grids, subsets, synthetic sets. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,12 +285,12 @@ static void keep_stage(void *user, const char *stage, int64_t done, int64_t tota
     snprintf(((asked *)user)->stage, sizeof((asked *)user)->stage, "%s", stage);
 }
 
-/* The user is asked many times within one large item, not between items alone. */
+/* The cancel callback is polled many times within one large item, not only between items. */
 static void compressing_one_item_can_be_canceled(void **state)
 {
     (void)state;
     enum { N = 3000, D = 5 };
-    asked a = {.calls = -1000000}; /* none is canceled before the call in question */
+    asked a = {.calls = -1000000}; /* nothing is canceled before the tested call */
     ddsc_context_settings set;
     ddsc_context *own = NULL;
     ddsc_measures *m = NULL, *merged = NULL;

@@ -1,4 +1,4 @@
-/* The public calls over pairs, for every metric. */
+/* The public calls on pairs, for every metric. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static ddsc_metric_settings metric_settings(ddsc_metric metric)
     return set;
 }
 
-/* The graph is the one cut from the matrix, bit for bit, for 1, 2 and 3 threads. */
+/* The graph equals that from the full matrix, bit for bit, for 1, 2 and 3 threads. */
 static void check_metric(ddsc_metric metric, int64_t n, int64_t points, int64_t dim)
 {
     double *first = NULL;
@@ -69,7 +69,8 @@ static void test_metrics(void **state)
     }
 }
 
-/* Clouds of few integer points, every fourth a copy of an earlier one: ties and zeros. */
+/* Clouds of few integer points, with ties and zeros. Every fourth cloud is a copy of an earlier
+ * one. */
 static measures *tied_clouds(ddsc_context *ctx, int64_t n, int64_t dim, uint64_t seed)
 {
     enum { POINTS = 4 };
@@ -90,7 +91,7 @@ static measures *tied_clouds(ddsc_context *ctx, int64_t n, int64_t dim, uint64_t
     return m;
 }
 
-/* However the graph is searched, it is the one cut from the matrix, also where distances tie. */
+/* Every search gives the graph from the full matrix, even with ties. */
 static void test_ties_and_duplicates(void **state)
 {
     (void)state;
@@ -130,7 +131,7 @@ static void test_w2_stats(void **state)
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     assert_int_equal(ddsc_distance_run(ctx, d, &stats, m, &set, 0), DDSC_OK);
     assert_true(stats.max_gap <= 1e-10 && stats.n_iterations > 0 && stats.n_not_converged == 0);
-    for (int64_t i = 0; i < 12; i++) /* a metric: the triangle holds */
+    for (int64_t i = 0; i < 12; i++) /* a metric: the triangle inequality holds */
         for (int64_t j = 0; j < 12; j++)
             for (int64_t k = 0; k < 12; k++)
                 assert_true(d[i * 12 + j] <= d[i * 12 + k] + d[k * 12 + j] + 1e-9);
@@ -237,7 +238,8 @@ static void test_allocations(void **state)
     assert_true(test_failing_allocations(call_vectors, zeros) > 3);
 }
 
-/* Rules become values once: resolving again changes nothing, and the values are those used. */
+/* Rules are replaced with values only once: resolving again changes nothing, and these values are
+ * used. */
 static void test_resolved_once(void **state)
 {
     (void)state;
@@ -268,7 +270,7 @@ static void test_resolved_once(void **state)
         metric_resolved_free(&twice);
         metric_resolved_free(&once);
     }
-    /* All points coincide: every epsilon gives the same answer, but one there must be. */
+    /* All points coincide: every epsilon gives the same result, but one must be chosen. */
     double nowhere[8] = {0};
     int64_t offset[] = {0, 2, 4};
     measures *still = NULL;
@@ -284,7 +286,7 @@ static void test_resolved_once(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Every run over pairs says which search it took and why. */
+/* Every run over pairs reports which search it used and why. */
 static void test_notes(void **state)
 {
     (void)state;

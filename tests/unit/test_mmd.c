@@ -1,4 +1,4 @@
-/* The maximum mean discrepancy against the double loop over points, in every way it is computed. */
+/* Compares every algorithm for the maximum mean discrepancy with the double loop over points. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static double plain_r2(const measures *m, int32_t a, int32_t b)
     return sum;
 }
 
-/* Mean kernel between two items, or within one over pairs of different points. */
+/* Returns the mean kernel between two items, or within one item over pairs of different points. */
 static double plain_mean(const mmd_kernel *kernel, const measures *m, int64_t i, int64_t j,
                          bool distinct)
 {
@@ -58,7 +58,7 @@ static void plain_matrix(double *d2, const mmd_kernel *kernel, const measures *m
     free(self);
 }
 
-/* All tiles of an mmd object into a full matrix. */
+/* Writes all tiles of an mmd object to a full matrix. */
 static void mmd_matrix(double *d2, ddsc_context *ctx, const measures *m, const mmd_settings *set)
 {
     mmd *s = NULL;
@@ -90,7 +90,7 @@ static double mean_size(const double *d2, int64_t n)
     return sum / (double)(n * n);
 }
 
-/* Every kernel and estimator, by one way, against the double loop. */
+/* Compares every kernel and estimator, for one algorithm, with the double loop. */
 static void check_way(ddsc_context *ctx, const measures *m, double h, mmd_way way, int64_t budget)
 {
     int64_t n = m->n;
@@ -114,7 +114,7 @@ static void check_way(ddsc_context *ctx, const measures *m, double h, mmd_way wa
     free(expected);
 }
 
-/* n items on a table of v rows, `entries` rows each. */
+/* Creates n items on a table of v rows, with `entries` rows each. */
 static measures *shared_measures(ddsc_context *ctx, int64_t n, int64_t v, int64_t d,
                                  const double *table, int64_t entries, uint64_t seed)
 {
@@ -186,7 +186,7 @@ static void test_shared(void **state)
             double *table = random_table(90, dims[a], far ? 1000 : 0);
             measures *m = shared_measures(ctx, 70, 90, dims[a], table, 9, 1);
             check_way(ctx, m, sqrt((double)dims[a]), MMD_FIELD, 0);
-            /* room for one strip of 64 columns: two strips */
+            /* memory for one strip of 64 columns: two strips */
             check_way(ctx, m, sqrt((double)dims[a]), MMD_FIELD, 1);
             ddsc_measures_destroy(m);
             free(table);
@@ -236,7 +236,7 @@ static void test_lonely_and_heavy_items(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Equal items are at biased distance exactly 0, whatever their neighbors in a block. */
+/* Equal items have a biased distance of exactly 0, in any block. */
 static void test_duplicates(void **state)
 {
     (void)state;
@@ -336,7 +336,8 @@ static void test_bandwidth(void **state)
         assert_true(h == 0.125);
         ddsc_measures_destroy(m);
     }
-    /* A sample of a large set is near the whole, and depends on the seed alone. */
+    /* The value for a sample of a large set is close to that for the whole set, and depends only on
+     * the seed. */
     measures *m = test_random_measures(ctx, 250, 20, 2, 4);
     ddsc_context *other = test_context(3, 0);
     double h, again;
@@ -427,7 +428,7 @@ static void test_threads_agree(void **state)
     free(table);
 }
 
-/* Under a memory limit the field is cut into strips, and the answer stays. */
+/* With a memory limit, the field is divided into strips, and the result does not change. */
 static void test_memory_limit(void **state)
 {
     (void)state;

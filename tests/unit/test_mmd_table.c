@@ -1,5 +1,5 @@
-/* mmd between histograms over one table of points that is no grid: rows of a prefilter enclose every value, and the graph
- * found through them is the full one, bit for bit. */
+/* mmd between histograms on one table of points that is not a grid: the rows of a prefilter bound
+ * every value, and the graph found with them is bit-identical to the full graph. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 
 typedef struct made {
     int64_t n, v, d;
-    double near;    /* every third point lies so close to the one before; 0: none */
+    double near;    /* distance of every third point from the previous one; 0: none */
     int64_t filled; /* points of an item */
-    int64_t repeat; /* every so many items the first again; 0: none */
-    double heavy;   /* weight of one point against the others' 0 .. 1 */
+    int64_t repeat; /* period at which the first item is repeated; 0: never */
+    double heavy;   /* weight of one point; the others have weights from 0 to 1 */
 } made;
 
 static measures *histograms(ddsc_context *ctx, const made *h)
@@ -44,7 +44,7 @@ static measures *histograms(ddsc_context *ctx, const made *h)
     return m;
 }
 
-/* bandwidth 0: by rule. */
+/* bandwidth 0: chosen by rule. */
 static ddsc_metric_settings metric_of(int kernel, int estimator, double bandwidth)
 {
     ddsc_metric_settings set;
@@ -59,8 +59,8 @@ static ddsc_metric_settings metric_of(int kernel, int estimator, double bandwidt
     return set;
 }
 
-/* 0 <= D^2 - (offset_i + offset_j + |y_i - y_j|^2) <= tail_i + tail_j, but for the rounding of rows; returns the largest
- * tail. */
+/* Checks 0 <= D^2 - (offset_i + offset_j + |y_i - y_j|^2) <= tail_i + tail_j up to the rounding of
+ * rows. Returns the largest tail. */
 static double check_rows(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set)
 {
     pair_job job = {.ctx = ctx, .m = m, .n_workers = parallel_width(ctx)};
@@ -112,7 +112,7 @@ static void test_rows(void **state)
                 assert_true(check_rows(ctx, m, &set) < 0.02);
                 ddsc_measures_destroy(m);
             }
-    /* Kernels next to the unit matrix, and next to constant. */
+    /* Kernel matrices that are nearly the identity matrix or nearly constant. */
     for (double h = 1e-3; h < 1e7; h *= 1e3) {
         measures *m = histograms(ctx, &sets[0]);
         ddsc_metric_settings set = metric_of(DDSC_KERNEL_GAUSSIAN, DDSC_MMD_BIASED, h);
@@ -134,7 +134,7 @@ static ddsc_graph *graph_of(ddsc_context *ctx, const measures *m, const ddsc_met
     return graph;
 }
 
-/* least: the share of pairs spared; 0: it may take the full way. */
+/* least: the minimum share of skipped pairs; 0: the search may compute all pairs. */
 static void check_graph(const made *h, const ddsc_metric_settings *set, double least)
 {
     ddsc_context *first = test_context(1, 0);
@@ -171,7 +171,7 @@ static void test_graphs(void **state)
         check_graph(&twins, &set, 0.9);
     }
     ddsc_metric_settings set = metric_of(DDSC_KERNEL_GAUSSIAN, DDSC_MMD_UNBIASED, 1e6);
-    check_graph(&plain, &set, 0); /* values are all rounding */
+    check_graph(&plain, &set, 0); /* values consist of rounding errors */
     set.bandwidth = 1;
     check_graph(&lonely, &set, 0);
     check_graph(&few, &set, 0); /* all pairs cost less than eigenvectors */

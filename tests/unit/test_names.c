@@ -1,4 +1,4 @@
-/* Names of coordinates, points and items: they stay with a set through copies, files and joins. */
+/* Names of coordinates, points and items are preserved by copies, files and joins. */
 #include "folder_fixture.h"
 
 static const char table[] = "id,title,point_name,CD3,\"a,b\"\n"
@@ -36,7 +36,7 @@ static void assert_named(const ddsc_measures *m)
     assert_text(ddsc_measures_get_title(m, 1), "Second");
     assert_text(point_of(m, 0, 0), "red");
     assert_text(point_of(m, 0, 1), "green");
-    assert_text(point_of(m, 1, 0), "red"); /* one point of the table belongs to both */
+    assert_text(point_of(m, 1, 0), "red"); /* one point of the table belongs to both items */
     assert_text(point_of(m, 1, 1), "blue");
 }
 
@@ -57,7 +57,7 @@ static void test_reading(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* One place, several names: it has them all, each once, whoever came first. */
+/* A point with several names has each of them once, in any order of the items. */
 static void test_one_place(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_copies(void **state)
     assert_ok(ctx, ddsc_measures_compress(ctx, &copy, NULL, m, 1), "compress");
     assert_text(ddsc_measures_get_coordinate_name(copy, 0), "CD3");
     assert_text(point_of(copy, 0, 0),
-                "red + green"); /* what was merged has the names of its parts */
+                "red + green"); /* merged points have the names of their parts */
     assert_text(point_of(copy, 1, 0), "red + blue");
     ddsc_measures_destroy(copy);
     ddsc_measures_destroy(m);
@@ -142,7 +142,7 @@ static void test_describing(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A set without names is the same bytes as before there were any: no further members. */
+/* A set without names gives the same bytes as before names existed, without further members. */
 static void test_without(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Periods of a column: dates, numbers, texts, the joined units, confidence intervals, and clusters
- * that are new or vanish; hostile values. */
+/* Periods of a column: dates, numbers, texts, combined units, confidence intervals, new and
+ * vanished clusters, extreme values. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

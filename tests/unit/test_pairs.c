@@ -1,4 +1,4 @@
-/* The pair engine against plain loops, with a backend of its own making: ties, short lists, bad
+/* Compares the pair engine with plain loops, using a test backend: ties, short lists, invalid
  * values, canceled and failing tiles, strips, samples. */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct fake {
     int64_t n, side, strip;
     int64_t ready0, ready1; /* prepared columns */
     trouble kind;
-    int64_t at_i, at_j; /* where the trouble is */
+    int64_t at_i, at_j; /* position of the error */
 } fake;
 
 static ddsc_status fake_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
@@ -249,7 +249,7 @@ static void test_cancel_and_progress(void **state)
     watch w = {.stop_after = 3};
     ddsc_context_settings set;
     ddsc_context_settings_init(&set);
-    set.threads = 1; /* with two, the other may finish first */
+    set.threads = 1; /* with two threads, the other one may finish first */
     set.cancel = stop;
     set.cancel_user = &w;
     set.progress = see;

@@ -1,5 +1,5 @@
-/* The choice of a search as a value: settings and facts against the path, the reason and the words. Nothing is
- * run but the last test, which builds the second plan from a small graph. */
+/* The choice of a search as a value: the path, the reason and the description expected for settings
+ * and facts. Only the last test runs a search; it creates the second plan from a small graph. */
 #include <stdlib.h>
 
 #include "graph_support.h"
@@ -89,7 +89,7 @@ static const choice choices[] = {
      .path = PLAN_FULL,
      .why = PLAN_ALL_NEAR,
      .words = "w2: all items are neighbors, 2 items"},
-    /* tau is 12 here: the whole matrix, unless a pruned search is requested */
+    /* tau is 12: the whole matrix, unless a pruned search is requested */
     {{.metric = "w2", .n = 13, .bounds = true},
      .path = PLAN_FULL,
      .why = PLAN_ALL_NEAR,
@@ -98,7 +98,7 @@ static const choice choices[] = {
      .path = PLAN_PRUNED,
      .why = PLAN_CHEAP_BOUNDS,
      .words = "lower bounds cost less than solves; bound levels: first"},
-    /* rows of numbers, a finished matrix */
+    /* rows of numbers, a precomputed matrix */
     {{.input = PLAN_OF_VECTORS, .metric = "vectors", .n = N, .rows = true},
      .exact_graph = DDSC_GRAPH_FULL,
      .path = PLAN_FULL,
@@ -113,7 +113,7 @@ static const choice choices[] = {
      .path = PLAN_COLUMNS,
      .why = PLAN_ASKED,
      .words = "requested: 500 of 1000 columns"},
-    /* new items against old ones: nothing but pruned and all pairs */
+    /* new items and old items: only pruned search and all pairs */
     {METRIC(.bounds = true, .n_old = 900), .path = PLAN_PRUNED, .why = PLAN_CHEAP_BOUNDS,
      .words = "lower bounds cost less than solves; bound levels: first"},
     {{.metric = "mmd", .n = EXACT_ITEMS + 1, .n_old = 900, .rows = true},
@@ -158,7 +158,8 @@ static void test_table(void **state)
     }
 }
 
-/* What is known once the metric is open, and the plan in place of a prefilter that does not do. */
+/* Facts that are known after the metric is opened, and the plan that replaces an unsuitable
+ * prefilter. */
 static void test_words(void **state)
 {
     (void)state;
@@ -184,7 +185,7 @@ static void test_words(void **state)
                         "lower bounds cost less than solves; bound levels: first, cut, tight");
 }
 
-/* The second plan is the first one with scales, and the first stays as it is. */
+/* The second plan is the first plan with scales, and the first plan does not change. */
 static void test_second(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The prefilter: its bounds hold on every pair, the graph found through it is the full one, and any
- * device that keeps the contract gives the same bytes. */
+/* The prefilter: its bounds hold for every pair, its graph equals the full graph, and any device
+ * that keeps the contract gives the same bytes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 
 enum { SIDE = 12 };
 
-/* n blurred blobs on a SIDE x SIDE grid; every `repeat`-th is the first again (0: none). */
+/* Creates n blurred blobs on a SIDE x SIDE grid. Every `repeat`-th is a copy of the first (0:
+ * none). */
 static measures *blobs(ddsc_context *ctx, int64_t n, int64_t repeat, uint64_t seed)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 7);
@@ -49,8 +50,8 @@ static ddsc_metric_settings metric_of(ddsc_metric metric, ddsc_mmd_estimator est
     return set;
 }
 
-/* Bounds of every pair against the double values; how wide are they at most, relative to the mean?
- */
+/* Compares the bounds of every pair with the double values. Returns their largest width relative to
+ * the mean. */
 static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set)
 {
     const pair_backend *backend = metric_find(set->metric);
@@ -115,7 +116,7 @@ static void same_graph(const ddsc_graph *a, const ddsc_graph *b, double relative
         assert_close(a->d2[e], b->d2[e], relative, 0);
 }
 
-/* Even the bits are those of the full search. `least`: the share of pairs spared. */
+/* The bits equal those of the full search. `least`: the minimum share of skipped pairs. */
 static void check_graph(int64_t n, int64_t repeat, ddsc_metric metric, ddsc_mmd_estimator estimator,
                         double least)
 {
@@ -148,17 +149,18 @@ static void test_graphs(void **state)
     check_graph(600, 0, DDSC_METRIC_MMD, DDSC_MMD_UNBIASED, 0.9);
     check_graph(600, 0, DDSC_METRIC_MMD, DDSC_MMD_BIASED, 0.9);
     check_graph(600, 0, DDSC_METRIC_LOT, DDSC_MMD_UNBIASED, 0.9);
-    /* Seventeen copies of one item: more than a list holds, so these look at everybody. */
+    /* Seventeen copies of one item: more than the size of a list, so these items are compared with
+     * all others. */
     check_graph(600, 37, DDSC_METRIC_MMD, DDSC_MMD_BIASED, 0.3);
     check_graph(600, 37, DDSC_METRIC_LOT, DDSC_MMD_UNBIASED, 0.3);
-    /* Every second item a copy: the search takes the full way. */
+    /* Every second item is a copy: the search computes all pairs. */
     check_graph(200, 2, DDSC_METRIC_MMD, DDSC_MMD_BIASED, 0);
-    /* Fewer items than a list holds. */
+    /* Fewer items than the size of a list. */
     check_graph(9, 0, DDSC_METRIC_MMD, DDSC_MMD_UNBIASED, 0);
     check_graph(2, 0, DDSC_METRIC_LOT, DDSC_MMD_UNBIASED, 0);
 }
 
-/* Items that all but coincide: values are differences of numbers near 1 and small against them.
+/* Items that nearly coincide: values are small differences of numbers near 1.
  * Double sums of n terms keep 1e-15 of the terms; floats would miss the values by a factor. */
 static void test_near_items(void **state)
 {
@@ -209,7 +211,7 @@ typedef struct tie_rows {
     float *rows, *start;
 } tie_rows;
 
-/* Small whole numbers: products are exact in floats, and many bounds are equal. */
+/* Small integers: products are exact in floats, and many bounds are equal. */
 static tie_rows rows_of(int64_t n, int64_t columns, uint64_t seed)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 3);
@@ -233,7 +235,7 @@ static double low_of(const tie_rows *t, int64_t i, int64_t j)
     return (double)t->start[i] + (double)t->start[j] - 2 * dot;
 }
 
-/* By tiles instead of a product. */
+/* Computes the bounds by tiles instead of a product. */
 static void low_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
 {
     (void)worker;
@@ -329,8 +331,8 @@ static void test_device(void **state)
         }
 }
 
-/* Another device: sums in double, one row of pairs after the other from the last, more pairs within
- * reach than asked for. */
+/* Another device: sums in double, rows of pairs in reverse order, more pairs within reach than
+ * requested. */
 typedef struct naive {
     const first_bounds *b;
 } naive;
@@ -436,7 +438,7 @@ static void test_other_device(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Rows far from the origin, on scales floats do not hold, or in few dimensions. */
+/* Rows far from the origin, on scales outside the range of floats, or in few dimensions. */
 static void test_vectors(void **state)
 {
     (void)state;

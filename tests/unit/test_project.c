@@ -1,5 +1,5 @@
-/* Rows in the plane of their widest spread: against a dense decomposition, and where there is no
- * second direction. */
+/* Projection of rows to the plane of their largest variance: compared with a dense decomposition,
+ * and without a second direction. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "numeric/linalg/linalg.h"
 #include "support.h"
 
-/* n rows whose column a has the standard deviation 1 / (1 + a), turned a little. */
+/* Creates n rows whose column a has the standard deviation 1 / (1 + a), slightly rotated. */
 static double *make_rows(int64_t n, int64_t dim, uint64_t seed)
 {
     double *rows = malloc((size_t)(n * dim) * sizeof *rows);
@@ -22,7 +22,7 @@ static double *make_rows(int64_t n, int64_t dim, uint64_t seed)
     return rows;
 }
 
-/* Sums of squares and products of the columns around their means, dim x dim. */
+/* Computes sums of squares and products of the columns around their means, dim x dim. */
 static void scatter(double *c, const double *rows, int64_t n, int64_t dim)
 {
     double *mean = calloc((size_t)dim, sizeof *mean);
@@ -41,8 +41,8 @@ static double between(const double *x, int64_t i, int64_t j, int64_t dim)
     return sqrt(la_distance2(dim, x + i * dim, x + j * dim));
 }
 
-/* The spread along the two axes is that of the two leading eigenvalues, and they do not correlate;
- * no pair comes out farther apart than it is. Also with more columns than rows. */
+/* The variances along the two axes are the two leading eigenvalues, and the axes are uncorrelated.
+ * No projected distance exceeds the original one. Also tested with more columns than rows. */
 static void test_widest(void **state)
 {
     (void)state;
@@ -76,8 +76,8 @@ static void test_widest(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Groups at the corners of a simplex spread alike in all directions: any two will do, but they are
- * two, and each has the whole spread. */
+/* Clusters at the corners of a simplex have the same variance in all directions: any two orthogonal
+ * directions are correct, and each has the full variance. */
 static void test_ties(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void test_ties(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Rows along one line, also one that is not an axis, have no second coordinate to speak of. */
+/* Rows along any line have a negligible second coordinate. */
 static void test_no_second_direction(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_no_second_direction(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A power of two goes through to the last bit, however large or small. */
+/* Scaling by a power of two, however large or small, is exact. */
 static void test_scales(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The pruned graph is the full one, edge for edge and bit for bit: over made-up bounds that
- * exercise the engine, over clouds and images of every awkward kind, over real images. */
+/* The pruned graph equals the full graph, edge for edge and bit for bit: with synthetic bounds that
+ * exercise the engine, with difficult clouds and images, and with real images. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,16 +20,16 @@ static ddsc_graph_settings settings_of(int64_t tau, ddsc_exact_graph how)
     return set;
 }
 
-/* ---- the engine over made-up bounds ---- */
+/* ---- the engine with synthetic bounds ---- */
 
 typedef struct fake {
     ddsc_context *ctx;
     int64_t n;
-    int n_values;         /* distances are whole numbers below this: ties everywhere */
+    int n_values;         /* distances are integers below this value, so ties are common */
     const double *shares; /* a first bound is one of these three parts of the distance */
     bool refines;
-    double dual_share;   /* least part a dual bound reaches */
-    const int64_t *name; /* n: items by other numbers, or NULL */
+    double dual_share;   /* minimum share that a dual bound reaches */
+    const int64_t *name; /* n: permutation of the items, or NULL */
     int64_t *n_solves;   /* n x n: how often each pair was solved */
     int64_t window;      /* items of a window that has to be loaded; 0: no windows */
     int64_t loaded[2];
@@ -71,7 +71,8 @@ static float fake_low(const fake *f, int64_t i, int64_t j)
 {
     float low = (float)(f->shares[fake_draw(f, i, j, 1) % 3] * fake_value(f, i, j));
     return low > 0 ? low
-                   : (float)(fake_draw(f, i, j, 5) % 7) - 6; /* bounds below 0 are as good as 0 */
+                   : (float)(fake_draw(f, i, j, 5) % 7) - 6; /* bounds below 0 are equivalent to 0
+                                                              * */
 }
 
 static void fake_bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
@@ -110,7 +111,7 @@ static ddsc_status fake_bound_open(void **state, bound_offer *offer, const pair_
     return DDSC_OK;
 }
 
-/* A function of its arguments: less when a quick look is asked for, more near `enough`. */
+/* Returns a function of its arguments: less for a quick bound, more near `enough`. */
 static double fake_bound_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
                               int worker)
 {
@@ -134,7 +135,7 @@ static const pair_bounds fake_bounds = {
 static const pair_backend fake_backend = {
     .name = "fake", .tile_side = 5, .tile = fake_tile, .bounds = &fake_bounds};
 
-/* A graph and the context it lives in. */
+/* A graph and its context. */
 typedef struct run {
     ddsc_context *ctx;
     ddsc_graph *graph;
@@ -177,7 +178,7 @@ static void assert_same_stats(const run *a, const run *b)
         assert_int_equal(detail(a, levels[k]), detail(b, levels[k]));
 }
 
-/* No pair may be solved twice, and the counts must tell the truth. */
+/* No pair may be solved twice, and the counts must be correct. */
 static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
 {
     run r = {.ctx = test_context(threads, 0)};
@@ -210,8 +211,8 @@ static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
 
 static const int N_THREADS[] = {1, 2, 3, 7};
 
-/* Useless bounds leave nothing to prune, and lists shorter than the rows run out; exact ones leave
- * the nearest alone. */
+/* Useless bounds prune nothing, and lists shorter than the rows are exhausted. Exact bounds leave
+ * only the nearest items. */
 static void test_engine(void **state)
 {
     static const double shares[][3] = {{0, 0, 0}, {1, 1, 1}, {0, 0.5, 1}, {0.9, 1, 0.3}};
@@ -293,8 +294,8 @@ static void test_windows_of_teams(void **state)
     free(t.f.n_solves);
 }
 
-/* What a round does depends on the state at its start alone, not on who is looked at first: with
- * other numbers for the items (and no ties for them to break) there are as many solves and bounds. */
+/* A round depends only on the state at its start, not on the order of the items: with permuted
+ * items (and no ties), the numbers of solves and bounds are the same. */
 static void test_order_free(void **state)
 {
     (void)state;
@@ -436,7 +437,7 @@ static double on_lattice(rng *r, int64_t item, int64_t k)
     return (double)rng_below(r, 3);
 }
 
-/* Five kinds of items, each many times over. */
+/* Five kinds of items, each repeated many times. */
 static double repeated(rng *r, int64_t item, int64_t k)
 {
     (void)r;
@@ -450,7 +451,7 @@ static double normal(rng *r, int64_t item, int64_t k)
     return rng_normal(r);
 }
 
-/* Equal distances, duplicates, single points: ties that only the index can break. */
+/* Equal distances, duplicates, single points: ties that only the index breaks. */
 static void test_ties(void **state)
 {
     static const int64_t dims[] = {1, 2, 3, 10};
@@ -465,7 +466,7 @@ static void test_ties(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* More items than a list holds, in dimensions where projections tell nothing. */
+/* More items than the size of a list, in dimensions where projections are not informative. */
 static void test_useless_bounds(void **state)
 {
     ddsc_context *ctx = test_context(1, 0);
@@ -478,8 +479,8 @@ static void test_useless_bounds(void **state)
 
 /* ---- images ---- */
 
-/* kind 0: noise; 1: a few patterns, moved about: many equal distances; 2: single pixels, and the
- * same image again and again. */
+/* kind 0: noise; 1: translations of a few patterns, with many equal distances; 2: single pixels and
+ * many copies of one image. */
 static measures *images_of(ddsc_context *ctx, int64_t n, int64_t rows, int64_t columns, int kind,
                            uint64_t seed)
 {

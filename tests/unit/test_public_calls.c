@@ -1,6 +1,6 @@
-/* What holds for every public call that can fail: memory that runs out, any number of threads, a
- * stop on request. The calls are in the tables of support/public_*.c; the last test reads the public
- * header and fails when one of its functions is not among them. */
+/* Properties of every public call that can fail: failed allocations, any number of threads,
+ * cancellation. The calls are in the tables of support/public_*.c. The last test reads the public
+ * header and fails if one of its functions is missing from the tables. */
 #include <ctype.h>
 
 #include "public_calls.h"
@@ -48,10 +48,10 @@ static void test_threads(void **state)
     assert_int_equal(answer[0], answer[2]);
 }
 
-/* ---- a stop on request ---- */
+/* ---- cancellation ---- */
 
 typedef struct patience {
-    int asked, until; /* says stop at that question */
+    int asked, until; /* cancels at this poll */
 } patience;
 
 static int out_of_patience(void *user)
@@ -60,8 +60,8 @@ static int out_of_patience(void *user)
     return ++p->asked >= p->until;
 }
 
-/* Stopped at the first questions, one after the other, and then not: the context is none the worse.
- */
+/* Cancels at the first poll, then at the second, and so on, and then not at all. The context
+ * remains usable. */
 static void test_cancel(void **state)
 {
     enum { QUESTIONS = 30 };
@@ -137,10 +137,11 @@ static void test_header(void **state)
             fail_msg("%s is not in the header", c->function);
     free(text);
     assert_int_equal(n_missing, 0);
-    assert_true(n_functions >= 40); /* else the header is no longer read as it is written */
+    assert_true(n_functions >= 40); /* otherwise the header is not parsed correctly */
 }
 
-/* Every test over every call, named "test function way"; an argument is a pattern of names. */
+/* Runs every test for every call, with the name "test function variant". An argument is a pattern
+ * of names. */
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest each[] = {

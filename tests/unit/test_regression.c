@@ -1,4 +1,4 @@
-/* One test for each defect that was found and mended, so that it stays mended. */
+/* One test for each defect that was found and fixed. */
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ static ddsc_status add_up(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Threads that spin at the end of a loop made small loops cost a time slice each on busy machines.
+/* Threads that spun at the end of a loop made each small loop take a time slice on busy machines.
  */
 static void many_small_loops_with_more_threads_than_processors(void **state)
 {
@@ -33,13 +33,13 @@ static void many_small_loops_with_more_threads_than_processors(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A forked child has none of the helper threads: it must neither wait for them nor join them, nor
- * for a lock that one of them held. */
+/* A forked child has no helper threads: it must not wait for them, join them, or wait for a lock
+ * that one of them held. */
 static void a_forked_child_can_use_and_destroy_the_context(void **state)
 {
     (void)state;
 #ifdef __SANITIZE_THREAD__
-    skip(); /* its runtime does not know threads of a child whose parent had some */
+    skip(); /* its runtime does not support threads in a child of a multithreaded parent */
 #endif
     ddsc_context *ctx = test_context(4, 0);
     for (int round = 0; round < 50; round++) {
@@ -48,7 +48,7 @@ static void a_forked_child_can_use_and_destroy_the_context(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            alarm(60); /* a child that waits never ends by itself */
+            alarm(60); /* a waiting child never ends */
             ddsc_status status = parallel_for(ctx, 100, 1, add_up, &s);
             ddsc_context_destroy(ctx);
             _exit(status == DDSC_OK && atomic_load(&s.sum) == 2 * 4950 ? 0 : 1);

@@ -1,4 +1,4 @@
-/* Reports: hostile ids, forms that are not there, callers that stop, folders whole or not at all. */
+/* Reports: malicious ids, unknown formats, callers that cancel, complete or absent folders. */
 #include <jansson.h>
 #include <locale.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 enum { N = 12 };
 
-/* Bytes that would break out of a page, a script, a JSON string or a csv line. */
+/* Bytes that could escape from a page, a script, a JSON string or a csv line. */
 static const char *const ids[N] = {"</script><script>alert(1)</script>",
                                    "<b>&amp;\"'",
                                    "a,b",
@@ -196,7 +196,8 @@ static void test_odd_bytes(void **state)
     ddsc_measures_destroy(items);
 }
 
-/* Numbers have a point whatever the program's locale; one without a comma proves nothing. */
+/* Numbers have a decimal point in every locale. A locale without a decimal comma is not
+ * informative. */
 static void test_locale(void **state)
 {
     fixture *f = *state;
@@ -244,7 +245,7 @@ static void test_verdict_parts(void **state)
     assert_null(ddsc_structure_get_words((ddsc_structure)99));
 }
 
-/* ---- refusals ---- */
+/* ---- rejected calls ---- */
 
 static void refuse(fixture *f, const char *word)
 {
@@ -291,7 +292,7 @@ static void test_forms(void **state)
                      DDSC_ERROR_ARGUMENT);
 }
 
-/* A report may be written under another context than the one that made it. */
+/* A report may be written with a different context from the one that created it. */
 static void test_other_context(void **state)
 {
     fixture *f = *state;
@@ -328,7 +329,7 @@ static void test_folder_again(void **state)
     folder_remove(&room);
 }
 
-/* One file in the way: none of the others stays, and it keeps its content. */
+/* One existing file: no other file is written, and it is unchanged. */
 static void test_folder_whole(void **state)
 {
     fixture *f = *state;
@@ -350,7 +351,7 @@ static void test_folder_whole(void **state)
     folder_remove(&room);
 }
 
-/* result.json is as hostile as any file. */
+/* result.json is untrusted, like any file. */
 static void test_bad_folders(void **state)
 {
     static const char *const trees[] = {"",

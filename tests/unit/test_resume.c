@@ -1,4 +1,4 @@
-/* The journal of solved pairs: its hash, what it keeps, what it refuses. */
+/* The journal of solved pairs: its hash, stored values, rejected files. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void test_hash(void **state)
                  {"The quick brown fox jumps over the lazy dog", 0x0b242d361fda71bcu}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         assert_true(hash_bytes(known[k].text, strlen(known[k].text), 0) == known[k].hash);
-    /* Every length, every place: one bit changes the hash. */
+    /* For every length and position, one bit changes the hash. */
     unsigned char bytes[100] = {0};
     for (size_t n = 1; n <= sizeof bytes; n++) {
         uint64_t before = hash_bytes(bytes, n, 1);
@@ -52,7 +52,7 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-/* What is kept comes back, bit for bit, tile by tile, also for two workers. */
+/* Stored values are returned bit for bit, tile by tile, also with two workers. */
 static void test_records(void **state)
 {
     (void)state;
@@ -94,8 +94,8 @@ static void test_records(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Two journals over one folder, in the same process and so of the same owner: neither takes the
- * other's names, and a third one finds what both kept. */
+/* Two journals in one folder, in the same process and thus with the same owner: neither uses the
+ * other's names, and a third journal finds the values of both. */
 static void test_shared(void **state)
 {
     (void)state;
@@ -172,8 +172,8 @@ static void test_same_graph(void **state)
     ddsc_context_destroy(keeps);
 }
 
-/* Dense histograms over one irregular support, by the pruned search: such a run once handed its pairs
- * to the wrong state as soon as a folder was set. */
+/* Dense histograms on one irregular support, with the pruned search: this run used to pass its
+ * pairs to the wrong state if a folder was set. */
 static void test_dense_histograms(void **state)
 {
     (void)state;

@@ -68,8 +68,8 @@ static measures *make_set(ddsc_context *ctx, kind what, int64_t n, const int64_t
     return m;
 }
 
-/* The squared distances between the items of a set, with the settings and the frame of `by`. The
- * first set resolves them. */
+/* Computes the squared distances between the items of a set, with the settings and the frame of
+ * `by`. The first set resolves them. */
 static double *matrix_by(ddsc_context *ctx, metric_resolved *by, const measures *m,
                          const ddsc_metric_settings *set)
 {

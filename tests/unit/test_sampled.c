@@ -1,4 +1,5 @@
-/* The graph of a sample of the pairs, the others filled in; and which K a sweep takes. */
+/* The graph of a sample of the pairs, with estimates for the other pairs, and the K that a sweep
+ * chooses. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static ddsc_graph *sampled(ddsc_context *ctx, const measures *m, double sample, 
     return g;
 }
 
-/* The share of g's edges that are the full graph's. */
+/* Returns the share of g's edges that are also in the full graph. */
 static double shared_edges(const ddsc_graph *g, const ddsc_graph *full)
 {
     int64_t both = 0;
@@ -54,8 +55,8 @@ static double shared_edges(const ddsc_graph *g, const ddsc_graph *full)
     return (double)both / (double)full->offset[full->n];
 }
 
-/* Few dimensions: nearly all neighbors come back, known pairs at their own distance. Many: the fit foresees nothing, and
- * the graph is that of the pairs known. */
+/* In few dimensions, nearly all neighbors are found, and known pairs have their own distance. In
+ * many dimensions, the fit predicts nothing, and the graph contains only known pairs. */
 static void test_filled(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void test_filled(void **state)
     }
 }
 
-/* Any number of threads; the plain algorithm leaves the others out. */
+/* Any number of threads; the plain algorithm omits the other pairs. */
 static void test_filled_clusters(void **state)
 {
     (void)state;
@@ -153,7 +154,8 @@ static void test_filled_allocations(void **state)
     assert_true(test_failing_allocations(filled_call, NULL) > 30);
 }
 
-/* A gap decides from a factor of 3 on, and otherwise the product of modularity and stability. */
+/* A gap decides if its ratio is 3 or more; otherwise, the product of modularity and stability
+ * decides. */
 static void test_choice(void **state)
 {
     (void)state;
@@ -179,7 +181,7 @@ static void test_choice(void **state)
     assert_true(choose_row(rows, 3, &by_gap) == 2 && !by_gap); /* 0.6 x 0.8 */
     rows[2].stability = 0.5;                                   /* 0.3, and 0.36 for K = 3 */
     assert_true(choose_row(rows, 3, &by_gap) == 1 && !by_gap);
-    rows[2].stability = NAN; /* too few items to tell */
+    rows[2].stability = NAN; /* too few items */
     assert_true(choose_row(rows, 3, &by_gap) == 1 && !by_gap);
     rows[0].stability = rows[1].stability = NAN; /* for any K: the modularity decides */
     assert_true(choose_row(rows, 3, &by_gap) == 2 && !by_gap);

@@ -1,4 +1,4 @@
-/* Scores by their properties; values against scikit-learn are in cli/test_scores_oracle.py. */
+/* Properties of scores. cli/test_scores_oracle.py compares values with scikit-learn. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static void test_perfect(void **state)
     ddsc_scores s = score(ctx, 7, a, b);
     assert_true(s.ami == 1 && s.ari == 1 && s.nmi == 1 && s.purity == 1);
     assert_true(s.n == 7 && s.n_labels == 3 && s.n_truth == 3);
-    /* One cluster on both sides, one item, all apart on both sides. */
+    /* One cluster in both labelings, one item, all items separate in both labelings. */
     static const int32_t zero[5] = {0}, apart[] = {0, 1, 2, 3, 4};
     for (int64_t n = 1; n <= 5; n++) {
         s = score(ctx, n, zero, zero);
@@ -34,7 +34,8 @@ static void test_perfect(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Symmetric (but purity), blind to names and order, near 0 for unrelated labels. */
+/* Scores are symmetric (except purity), independent of names and order, and near 0 for unrelated
+ * labels. */
 static void test_properties(void **state)
 {
     (void)state;
@@ -73,11 +74,12 @@ static void test_left_out(void **state)
     assert_int_equal(ddsc_scores_run(ctx, &same, 2, NULL, b), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_scores_run(ctx, NULL, 2, a, b), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_scores_run(NULL, &same, 2, a, b), DDSC_ERROR_ARGUMENT);
-    assert_true(same.ami == 1 && same.n == 4); /* untouched by errors */
+    assert_true(same.ami == 1 && same.n == 4); /* unchanged after errors */
     ddsc_context_destroy(ctx);
 }
 
-/* Many values on both sides stay quick: the expectation goes over distinct sizes. */
+/* Many values in both labelings remain fast, because the expectation is computed over distinct
+ * sizes. */
 static void test_many_labels(void **state)
 {
     (void)state;

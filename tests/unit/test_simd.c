@@ -1,4 +1,4 @@
-/* The vector exp and log against long double, and at their edges. */
+/* Compares the vectorized exp and log with long double, including the ends of their range. */
 #include <math.h>
 
 #include "base/simd.h"

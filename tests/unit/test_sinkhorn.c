@@ -1,4 +1,4 @@
-/* Entropic transport by properties: limits, symmetries, certificates. */
+/* Properties of entropic transport: limits, symmetries, certificates. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static double solve(ddsc_context *ctx, const sample *s, double epsilon, ddsc_sin
 
 /* ---- certificates ---- */
 
-/* Marginals, the formula of the plan, and primal = dual, from the arrays handed out. */
+/* Checks marginals, the formula of the plan, and primal = dual, from the returned arrays. */
 static void check_solution(ddsc_context *ctx, const sample *s, double epsilon)
 {
     double *plan = test_zeros(s->n * s->m), *f = test_zeros(s->n), *g = test_zeros(s->m);
@@ -153,7 +153,8 @@ static void test_certificate(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Uniform weights of equal number make the limit a permutation: the hard case of small epsilon. */
+/* With uniform weights and equal numbers of points, the limit is a permutation, which is difficult
+ * for small epsilon. */
 static void test_uniform_weights(void **state)
 {
     (void)state;
@@ -209,8 +210,8 @@ static void test_small_epsilon(void **state)
             double epsilon = factor * s.median;
             double sharp = solve(ctx, &s, epsilon, DDSC_SINKHORN_SHARP);
             double value = solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARIZED);
-            /* exact <= sharp <= regularized <= exact + eps log(max size), and sharp falls with eps
-             */
+            /* exact <= sharp <= regularized <= exact + eps log(max size), and sharp decreases with
+             * eps */
             assert_true(sharp >= exact - 1e-8 * s.median && sharp <= last + 1e-8 * s.median);
             assert_true(value >= sharp - 1e-8 * s.median);
             assert_true(value <= exact + epsilon * 2 * log(50.0 * 24) + 1e-8 * s.median);
@@ -242,7 +243,7 @@ static void test_large_epsilon(void **state)
     sample_free(&s);
 }
 
-/* The two formulas of the value meet where one hands over to the other. */
+/* The two formulas of the value agree at the epsilon where the solver switches between them. */
 static void test_formulas_meet(void **state)
 {
     (void)state;
@@ -283,7 +284,7 @@ static void test_swap(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* <P, C + f + g> = <P, C> + const: potentials added to the cost move the value and nothing else. */
+/* <P, C + f + g> = <P, C> + const: potentials added to the cost shift only the value. */
 static void test_cost_offset(void **state)
 {
     (void)state;
@@ -302,7 +303,7 @@ static void test_cost_offset(void **state)
     sample_free(&s);
 }
 
-/* A scale of cost and epsilon is a scale of the value, from the smallest to the largest numbers. */
+/* Scaling the cost and epsilon scales the value, from the smallest to the largest numbers. */
 static void test_scaling(void **state)
 {
     (void)state;
@@ -322,7 +323,7 @@ static void test_scaling(void **state)
     sample_free(&s);
 }
 
-/* A point split in two, or joined by points without weight, is the same distribution. */
+/* Splitting a point in two, or adding points without weight, gives the same distribution. */
 static void test_split_and_zero_weights(void **state)
 {
     (void)state;
@@ -332,7 +333,7 @@ static void test_split_and_zero_weights(void **state)
     memcpy(t.y, s.y, 18 * sizeof *t.y);
     memcpy(t.b, s.b, 9 * sizeof *t.b);
     memcpy(t.a, s.a, 12 * sizeof *t.a);
-    memcpy(t.x + 24, s.x + 6, 2 * sizeof *t.x); /* point 3 again, with a third of its weight */
+    memcpy(t.x + 24, s.x + 6, 2 * sizeof *t.x); /* a copy of point 3 with a third of its weight */
     t.a[12] = s.a[3] / 3;
     t.a[3] = 2 * s.a[3] / 3;
     t.a[13] = t.a[14] = 0;
@@ -357,7 +358,7 @@ static void test_split_and_zero_weights(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Weights of mass 7: plan and value carry it. */
+/* Weights of mass 7: plan and value scale with it. */
 static void test_mass(void **state)
 {
     (void)state;
@@ -408,7 +409,8 @@ static void test_self(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A value is good to the tolerance times the range of the costs, also far above them. */
+/* A value is accurate to the tolerance times the range of the costs, even if epsilon is far above
+ * them. */
 static void test_self_loose(void **state)
 {
     (void)state;
@@ -437,7 +439,7 @@ static void test_self_loose(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* ---- caps ---- */
+/* ---- iteration limits ---- */
 
 static void test_cap(void **state)
 {

@@ -1,5 +1,5 @@
-/* Lower bounds of sinkhorn values of point clouds that are chosen against them: extreme points, tight
- * clusters with negligible weights, nearly equal items, and clouds far from the origin. */
+/* Lower bounds of Sinkhorn values for adversarial point clouds: extreme points, tight clusters with
+ * negligible weights, nearly equal items, and clouds far from the origin. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -154,7 +154,7 @@ static void test_worth_having(void **state)
         }
 }
 
-/* The divergence can be smaller than W2^2, so bounds of W2^2 are no bounds of it. */
+/* The divergence can be smaller than W2^2, so bounds of W2^2 are not bounds of the divergence. */
 static void test_divergence_below_w2(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void test_divergence_below_w2(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Pruned or not, the graphs have the same bytes, and pruning skips solves. */
+/* Graphs are byte-identical with and without pruning, and pruning skips solves. */
 static void test_graph(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Entropic transport on grids against the dense solver, its lower bounds against the values, and
- * the pruned graph against the full one for each of the three values. */
+/* Compares entropic transport on grids with the dense solver, its lower bounds with the values, and
+ * the pruned graph with the full graph for each of the three values. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ enum { REAL_IMAGES = 40, GRAPH_IMAGES = 280 };
 enum { REAL_IMAGES = 120, GRAPH_IMAGES = 600 };
 #endif
 
-/* Images of h x w cells of unequal steps: blobs, and among them a single cell, a row, a column, the
- * whole grid, one item with weights of very different size, and a copy. */
+/* Creates images of h x w cells with unequal steps: blobs, a single cell, a row, a column, the
+ * whole grid, an item with weights of very different size, and a copy. */
 static ddsc_status images_make(ddsc_context *ctx, measures **m, int64_t n, int64_t h, int64_t w,
                                uint64_t seed)
 {
@@ -104,7 +104,7 @@ static sinkhorn_problem problem_of(const measures *m, int64_t i, int64_t j, doub
                               .rule = rule_of(epsilon)};
 }
 
-/* How many pairs the grid solved; each of them as the dense solver does. */
+/* Returns the number of pairs solved on the grid, after comparing each with the dense solver. */
 static int64_t check_values(const measures *m, double epsilon)
 {
     ddsc_context *ctx = m->ctx;
@@ -147,7 +147,7 @@ static void test_values(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The whole metric at epsilons from far below to far above the costs, whoever solves a pair. */
+/* The whole metric at epsilons from far below to far above the costs, with any engine. */
 static void test_matrix(void **state)
 {
     (void)state;
@@ -177,7 +177,8 @@ static void test_matrix(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Points that miss the grid by more than rounding, and thin items, are for the dense solver. */
+/* The dense solver handles points that deviate from the grid by more than rounding, and sparse
+ * items. */
 static void test_applies(void **state)
 {
     (void)state;
@@ -250,8 +251,8 @@ static void test_bounds(void **state)
 
 /* ---- minorants ---- */
 
-/* Some entries of a tile against the values; returns the mean share of those. On the diagonal the entries
- * below it are not for use. */
+/* Compares some entries of a tile with the values. Returns the mean share of the values. In a
+ * diagonal tile, entries below the diagonal are not used. */
 static double check_minorant_tile(const bound_minorant *b, double epsilon, const int64_t at[4])
 {
     const measures *m = b->m;
@@ -281,7 +282,8 @@ static double check_minorant_tile(const bound_minorant *b, double epsilon, const
     return share / (double)BASE_MAX(1, n);
 }
 
-/* A tile of a block with itself, one of two blocks, and, old items apart, one with few rows. */
+/* A tile of a block with itself, a tile of two blocks, and, with separate old items, a tile with
+ * few rows. */
 static void check_minorants(const measures *m, double epsilon, double least)
 {
     enum { SIDE = BOUND_MINORANT_SIDE };
@@ -316,7 +318,7 @@ static void test_minorants(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     measures *m = images(ctx, BOUND_MINORANT_SIDE + 44, 9, 7, 15);
-    check_minorants(m, 1e-3, 0.02); /* exponents meet their limit */
+    check_minorants(m, 1e-3, 0.02); /* exponents reach their limit */
     check_minorants(m, 0.05, 0.3);
     check_minorants(m, 0.5, 0.6);
     check_minorants(m, 5, 0.8);
@@ -328,7 +330,8 @@ static void test_minorants(void **state)
 
 /* ---- the pruned graph ---- */
 
-/* The same edges and bits for each value; the number of solves, one or two threads alike. */
+/* The same edges and bits for each value, and the same number of solves with one and two threads.
+ * */
 static int64_t check_graph(ddsc_context *ctx, const measures *m, ddsc_metric_settings set,
                            int64_t tau)
 {
@@ -354,7 +357,8 @@ static void check_graphs(ddsc_context *ctx, const measures *m, double percent)
     for (int value = 0; value < 3; value++) {
         ddsc_metric_settings set = sinkhorn_settings((ddsc_sinkhorn_value)value, percent);
         check_graph(ctx, m, set, 4);
-        set.sinkhorn_tolerance = 1e-4; /* values are off by more, and so are bounds lowered */
+        set.sinkhorn_tolerance = 1e-4; /* values have larger errors, so bounds are lowered by more
+                                        * */
         check_graph(ctx, m, set, 4);
     }
 }
@@ -371,7 +375,7 @@ static void test_graph_images(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* More items than one block of minorants holds. */
+/* More items than one block of minorants. */
 static void test_graph_blocks(void **state)
 {
     (void)state;
@@ -426,7 +430,7 @@ static void test_graph_real(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* ---- caps, memory, threads ---- */
+/* ---- iteration limits, memory, threads ---- */
 
 static void test_cap(void **state)
 {

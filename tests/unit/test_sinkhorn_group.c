@@ -1,4 +1,4 @@
-/* Eight problems at a time against one at a time: the same bits, whatever shares the group. */
+/* Compares eight problems at a time with one at a time: the same bits for any group. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static void draw_weights(rng *r, double *weight, int64_t n)
         weight[k] = 0.01 + rng_uniform(r);
 }
 
-/* Points of a plane, some of them equal. */
+/* Creates points in the plane, some of them equal. */
 static void draw_problem(rng *r, problem *p, int64_t largest)
 {
     double x[2 * SIDE], y[2 * SIDE];
@@ -124,7 +124,7 @@ static void test_same_bits(void **state)
         int count = 0;
         for (int round = 0; round < 16; round++)
             count += check_round(ctx, &r, largest[round % 8], epsilon, round % 2 == 1);
-        /* where plain iterations do, most group are solved; where they cannot, none */
+        /* if plain iterations converge, group solves most pairs; otherwise, none */
         if (epsilon > 0.5 && epsilon < 20)
             assert_true(count > 60);
         if (epsilon < 1e-6 || epsilon > 1e6)
@@ -133,7 +133,7 @@ static void test_same_bits(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Costs of no or extreme size are not for group; weights of no size neither. */
+/* group does not handle zero or extreme costs, or zero weights. */
 static void test_given_back(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_given_back(void **state)
     for (int place = 0; place < G; place++)
         assert_true(solved[place] == (factor[place] == 1));
     solve_together(group, at, &(sinkhorn_rule){2, 1e-9, 2, true}, found, solved);
-    for (int place = 0; place < G; place++) { /* the cap */
+    for (int place = 0; place < G; place++) { /* the iteration limit */
         assert_true(solved[place] == (factor[place] == 1));
         assert_true(!solved[place] || found[place].marginal_error > 1e-9);
     }
@@ -170,7 +170,8 @@ static void test_given_back(void **state)
 
 /* ---- over pairs ---- */
 
-/* Every entry of the matrix, made by tiles, against a tile of one pair, which has no group. */
+/* Compares every entry of the matrix, computed by tiles, with a tile of one pair, which has no
+ * group. */
 static void check_set(ddsc_context *ctx, const measures *m, ddsc_sinkhorn_value value,
                       double percent, int64_t cap)
 {
@@ -210,7 +211,8 @@ static void check_set(ddsc_context *ctx, const measures *m, ddsc_sinkhorn_value 
     free(matrix);
 }
 
-/* Items of both kinds, some equal, some with shared points, in few and in many dimensions. */
+/* Creates items of both kinds, some equal, some with shared points, in few and in many dimensions.
+ * */
 static measures *mixed_measures(ddsc_context *ctx, int64_t n, int64_t d, int64_t v, uint64_t seed)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 7);
@@ -266,7 +268,7 @@ static void test_tiles(void **state)
             }
 }
 
-/* A sample leaves group empty; what it keeps is what the whole matrix has. */
+/* A sample leaves groups incomplete; its values are those of the whole matrix. */
 static void test_sample(void **state)
 {
     (void)state;
@@ -292,7 +294,8 @@ static void test_sample(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* One large item leaves the rest in tiles of whole groups, and its own values are the same. */
+/* With one large item, the tiles of the other items still have complete groups, and its values are
+ * the same. */
 static void test_one_large(void **state)
 {
     (void)state;

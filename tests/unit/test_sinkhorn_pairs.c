@@ -1,5 +1,5 @@
-/* The entropic metric over pairs of items: every entry against the single call, the divergence,
- * threads, memory; bounds of documents by soft minima. */
+/* The entropic metric on pairs of items: every entry compared with the single call, the divergence,
+ * threads, memory; bounds of documents from soft minima. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 static const int64_t CAP = 100000;
 
-/* Each entry equals the single call, whatever the way the cost took (few and many dimensions). */
+/* Each entry equals the single call, for both ways of computing costs (few and many dimensions). */
 static void check_matrix(ddsc_context *ctx, const measures *m, double percent)
 {
     int64_t n = m->n;
@@ -56,7 +56,7 @@ static void test_matrix(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A shared vocabulary in many dimensions goes through the table of costs. */
+/* A shared vocabulary in many dimensions uses the table of costs. */
 static void test_matrix_shared(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void test_threads(void **state)
         }
 }
 
-/* n histograms over the same v points of a space. */
+/* Creates n histograms on the same v points. */
 static measures *histograms(ddsc_context *ctx, int64_t n, int64_t v)
 {
     double *support = test_zeros(v * 3), *weight = test_zeros(n * v);
@@ -169,7 +169,7 @@ static measures *histograms(ddsc_context *ctx, int64_t n, int64_t v)
 
 /* ---- documents ---- */
 
-/* Items of 1 to 40 words of a table of 90, in d dimensions, away from the origin. */
+/* Creates items of 1 to 40 words from a table of 90, in d dimensions, away from the origin. */
 static measures *documents(ddsc_context *ctx, int64_t n, int64_t d, double size, double shift)
 {
     enum { WORDS = 90 };
@@ -238,8 +238,8 @@ static void test_soft_bounds(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The graph of documents is pruned, and the one of all pairs: for every value and rule of bounds, and any number
- * of threads. */
+/* The pruned graph of documents equals the graph of all pairs, for every value and bound and any
+ * number of threads. */
 static void test_documents(void **state)
 {
     (void)state;
@@ -272,8 +272,8 @@ static void test_documents(void **state)
     }
 }
 
-/* Left to itself the search prunes where solves are slow: not far above the costs. Pruned or not,
- * the edges are those of the matrix. */
+/* By default, the search prunes if solves are slow, that is, unless epsilon is far above the costs.
+ * The edges are always those of the matrix. */
 static void test_auto(void **state)
 {
     (void)state;
@@ -306,7 +306,7 @@ static void test_auto(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* All points equal, or most of them: epsilon must still be found and values be right. */
+/* All or most points are equal: epsilon must still be found, and values must be correct. */
 static void test_coinciding_points(void **state)
 {
     (void)state;

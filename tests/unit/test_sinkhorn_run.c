@@ -1,4 +1,4 @@
-/* The single entropic call: what it refuses, and memory that fails. */
+/* The single entropic call: rejected input and failed allocations. */
 #include <math.h>
 
 #include "support.h"

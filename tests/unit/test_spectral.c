@@ -1,5 +1,5 @@
-/* Spectral clustering from graphs and from measures: planted groups, sweeps, odd graphs, promises.
- */
+/* Spectral clustering of graphs and of measures: planted clusters, sweeps, unusual graphs,
+ * guarantees. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static ddsc_clustering *spectral(ddsc_context *ctx, ddsc_clustering_view *view,
     return c;
 }
 
-/* Labels are 0, 1, ... along consecutive groups. */
+/* Labels are 0, 1, ... for consecutive clusters. */
 static void assert_groups(const int32_t *labels, int64_t k, const int64_t *sizes)
 {
     int64_t at = 0;
@@ -126,7 +126,7 @@ static void test_settings(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Linked groups, by the default rules, the plain algorithm and every gamma. */
+/* Linked clusters, with the default rules, the plain algorithm and every gamma. */
 static void test_groups(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void test_groups(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Ten components: exact with K = 10, and said when K is not. */
+/* Ten components: exact with K = 10, and a message for other K. */
 static void test_components(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void test_components(void **state)
         c = spectral(ctx, &v, g, settings(4, 4, paper));
         assert_view(&v);
         assert_non_null(strstr(v.advice, "10 components but K = 4"));
-        /* A component is never torn. */
+        /* A component is never divided. */
         for (int64_t i = 0, at = 0; i < 10; at += sizes[i++])
             for (int64_t j = 1; j < sizes[i]; j++)
                 assert_int_equal(v.labels[at + j], v.labels[at]);
@@ -194,7 +194,8 @@ static void test_components(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A sweep gives what single runs give; the choice is the planted number; -k auto likewise. */
+/* A sweep gives the results of single runs and chooses the planted number; -k auto does the same.
+ * */
 static void test_sweep(void **state)
 {
     (void)state;
@@ -213,7 +214,7 @@ static void test_sweep(void **state)
             assert_true(v.sweep[r]->stability <= 1 + 1e-12);
             if (v.sweep[r]->k == 6) /* planted: halves agree */
                 assert_true(v.sweep[r]->stability > 0.99);
-            if (v.sweep[r]->k == 3 && !paper) /* which groups go together is anybody's guess */
+            if (v.sweep[r]->k == 3 && !paper) /* the merged clusters are arbitrary */
                 assert_true(v.sweep[r]->stability < 0.95);
             for (int64_t i = 0; i < 320; i++)
                 count[v.sweep_labels[r * 320 + i]]++;
@@ -237,8 +238,8 @@ static void test_sweep(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A handful of duplicates beside a large group: a cluster for the plain algorithm, not by the rule.
- */
+/* A few duplicates next to a large cluster: a cluster for the plain algorithm, but not with the
+ * rule for small clusters. */
 static void test_small_groups(void **state)
 {
     (void)state;
@@ -260,7 +261,7 @@ static void test_small_groups(void **state)
     ddsc_clustering_destroy(c);
     ddsc_graph_destroy(g);
     free(rows);
-    /* The guard: 15 items without a link are a cluster, though fewer than N/(5K) = 20. */
+    /* 15 items without links to others are a cluster, although they are fewer than N/(5K) = 20. */
     static const int64_t apart[] = {145, 140, 15};
     rows = groups(3, apart, 0.5, 8);
     g = vector_graph(ctx, 300, rows, 10);
@@ -273,7 +274,7 @@ static void test_small_groups(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Merging follows the strongest link and leaves exactly the clusters asked for. */
+/* Merging follows the strongest link and leaves exactly the requested number of clusters. */
 static void test_merge(void **state)
 {
     (void)state;
@@ -340,7 +341,7 @@ static void test_tiny(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Nothing to tell apart: one cluster a component, and said so. */
+/* Items that cannot be distinguished: one cluster per component, and a message. */
 static void test_identical(void **state)
 {
     (void)state;
@@ -365,7 +366,7 @@ static void test_identical(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Unknown distances: items without neighbors neither break nor steal clusters. */
+/* Unknown distances: items without neighbors do not change the other clusters. */
 static void test_isolated(void **state)
 {
     (void)state;
@@ -414,7 +415,8 @@ static void test_isolated(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* A gamma far too large: affinities underflow, the graph's own shape still gives the groups. */
+/* A gamma that is far too large: affinities underflow, but the structure of the graph still gives
+ * the clusters. */
 static void test_underflow(void **state)
 {
     (void)state;
@@ -439,7 +441,7 @@ static void test_underflow(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The cap on products: marked, not refused. */
+/* The limit on products causes a marked result, not an error. */
 static void test_cap(void **state)
 {
     (void)state;
@@ -493,7 +495,7 @@ static void test_threads(void **state)
     free(rows);
 }
 
-/* From measures, by every metric; the graph is the clustering's own. */
+/* Clustering of measures with every metric; the clustering owns the graph. */
 static void test_measures(void **state)
 {
     (void)state;
@@ -547,7 +549,7 @@ static void test_measures(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* One item, and settings NULL. */
+/* One item, and NULL settings. */
 static void test_one_item(void **state)
 {
     (void)state;

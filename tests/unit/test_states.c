@@ -1,4 +1,4 @@
-/* States of points, their transport, and associations of quantities with columns about items. */
+/* States of points, their transport, and associations of quantities with metadata columns. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -225,6 +225,128 @@ static void test_blocks(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Classes that differ by constants have no variance. Arrangements with the same statistic are ties
+ * despite rounding errors. */
+static void test_no_variance(void **state)
+{
+    (void)state;
+    static const char *const class[] = {"a", "a", "a", "b", "b", "b"};
+    static const double y[] = {0.1, 0.1, 0.1, 0.7, 0.7, 0.7};
+    const ddsc_column column = {"class", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
+    ddsc_context *ctx = test_context(1, 1);
+    ddsc_effects *out = NULL;
+    ddsc_effects_view v = effects_of(ctx, &out, 6, 1, y, 1, &column, 999);
+    assert_true(v.exhaustive && v.n_permutations == 20);
+    assert_close(v.smallest_p, 2.0 / 20, 1e-12, 0);
+    assert_close(v.rows[0]->p, 2.0 / 20, 1e-12, 0);
+    assert_close(v.rows[0]->low, 0.6, 1e-12, 0);
+    assert_close(v.rows[0]->high, 0.6, 1e-12, 0);
+    ddsc_effects_destroy(out);
+    ddsc_context_destroy(ctx);
+}
+
+/* Blocks in which a quantity has no values change nothing: the degrees of freedom are those of the
+ * other blocks, with and without a covariate. */
+static void test_blocks_without_values(void **state)
+{
+    (void)state;
+    enum { ROWS = 36, KNOWN = 12 };
+    double y[ROWS], age[ROWS], dose[ROWS], low, high;
+    char block[ROWS][8];
+    const char *class[ROWS], *name[ROWS];
+    rng r = rng_make(7, RNG_GAUSSIANS, 0);
+    for (int i = 0; i < ROWS; i++) {
+        snprintf(block[i], sizeof block[i], "p%d", i / 2);
+        name[i] = block[i];
+        class[i] = i % 2 ? "after" : "before";
+        dose[i] = rng_uniform(&r);
+        age[i] = rng_normal(&r);
+        y[i] = i < KNOWN ? rng_normal(&r) : (double)NAN;
+    }
+    const ddsc_column columns[] = {{"age", NULL, age, DDSC_COLUMN_NUMBER, DDSC_COLUMN_ADJUST},
+                                   {"class", class, NULL, DDSC_COLUMN_FACTOR, DDSC_COLUMN_BY},
+                                   {"patient", name, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BLOCK},
+                                   {"dose", NULL, dose, DDSC_COLUMN_NUMBER, DDSC_COLUMN_BY}};
+    static const int model[4][3] = {{1, 2}, {3, 2}, {0, 1, 2}, {0, 3, 2}};
+    ddsc_context *ctx = test_context(1, 1);
+    for (int k = 0; k < 4; k++) {
+        ddsc_column used[3] = {columns[model[k][0]], columns[model[k][1]], columns[model[k][2]]};
+        ddsc_effects *out = NULL;
+        ddsc_effects_view v = effects_of(ctx, &out, KNOWN, 1, y, k < 2 ? 2 : 3, used, 99);
+        low = v.rows[0]->low;
+        high = v.rows[0]->high;
+        assert_true(isfinite(low) && low < high);
+        ddsc_effects_destroy(out);
+        v = effects_of(ctx, &out, ROWS, 1, y, k < 2 ? 2 : 3, used, 99);
+        if (k == 0 || k == 2) { /* ranks depend on the items without values */
+            assert_close(v.rows[0]->low, low, 1e-9, 1e-9);
+            assert_close(v.rows[0]->high, high, 1e-9, 1e-9);
+        }
+        assert_true(isfinite(v.rows[0]->low) && v.rows[0]->low < v.rows[0]->high);
+        ddsc_effects_destroy(out);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+/* p does not depend on the unit of the values, even if some permutations leave a class with a single
+ * value, which has no standard error. */
+static void test_unit_of_values(void **state)
+{
+    (void)state;
+    enum { ROWS = 12 };
+    double y[ROWS], scaled[ROWS], p = NAN;
+    const char *class[ROWS];
+    rng r = rng_make(3, RNG_GAUSSIANS, 0);
+    for (int i = 0; i < ROWS; i++) {
+        class[i] = i < ROWS / 2 ? "a" : "b";
+        y[i] = i < 5 ? (double)NAN : rng_normal(&r);
+    }
+    const ddsc_column column = {"class", class, NULL, DDSC_COLUMN_AUTO, DDSC_COLUMN_BY};
+    ddsc_context *ctx = test_context(1, 1);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < ROWS; i++)
+            scaled[i] = y[i] * (k == 0 ? 1 : k == 1 ? 1024 : 1.0 / 1024);
+        ddsc_effects *out = NULL;
+        ddsc_effects_view v = effects_of(ctx, &out, ROWS, 1, scaled, 1, &column, 999);
+        assert_true(k == 0 || v.rows[0]->p == p);
+        p = v.rows[0]->p;
+        ddsc_effects_destroy(out);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+/* Equal values have the standard deviation 0, although their mean has a rounding error. */
+static void test_constant_coordinate(void **state)
+{
+    (void)state;
+    enum { ITEMS = 20, POINTS = 50, WIDTH = 2 };
+    static double x[ITEMS * POINTS * WIDTH];
+    int64_t offset[ITEMS + 1];
+    rng r = rng_make(5, RNG_GAUSSIANS, 0);
+    for (int64_t i = 0; i <= ITEMS; i++)
+        offset[i] = i * POINTS;
+    for (int64_t p = 0; p < ITEMS * POINTS; p++) {
+        x[p * WIDTH] = rng_normal(&r) + (p % 3 ? 0 : 9);
+        x[p * WIDTH + 1] = 0.1;
+    }
+    ddsc_context *ctx = test_context(1, 1);
+    ddsc_measures *m = NULL;
+    ddsc_states *s = NULL;
+    ddsc_states_view v;
+    ddsc_states_settings set;
+    assert_int_equal(ddsc_measures_create_clouds(ctx, &m, ITEMS, WIDTH, x, NULL, offset, 0),
+                     DDSC_OK);
+    ddsc_states_settings_init(&set);
+    set.n_states = 2;
+    assert_int_equal(ddsc_states_run(ctx, &s, m, &set), DDSC_OK);
+    ddsc_states_get_view(s, &v);
+    assert_true(v.n_states == 2 && v.overall_deviation[0] > 1 && v.overall_deviation[1] <= 0);
+    assert_true(v.deviation[0] > 0 && v.deviation[1] <= 0 && v.deviation[3] <= 0);
+    ddsc_states_destroy(s);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 /* Numbers have a rank correlation; three classes have one row each. */
 static void test_kinds(void **state)
 {
@@ -347,10 +469,12 @@ static void test_adjusted_calibration(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),       cmocka_unit_test(test_given),
-        cmocka_unit_test(test_flow),        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_blocks),      cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_calibration), cmocka_unit_test(test_adjusted_calibration),
+        cmocka_unit_test(test_found),          cmocka_unit_test(test_given),
+        cmocka_unit_test(test_flow),           cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_blocks),         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_calibration),    cmocka_unit_test(test_adjusted_calibration),
+        cmocka_unit_test(test_no_variance),    cmocka_unit_test(test_blocks_without_values),
+        cmocka_unit_test(test_unit_of_values), cmocka_unit_test(test_constant_coordinate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

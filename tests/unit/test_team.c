@@ -1,5 +1,5 @@
-/* A team of ranks gives what one process gives: the same graph, bit for bit, and the same number of solves,
- * for any number of ranks, also more ranks than items; and when a rank is lost the others end. */
+/* A team of ranks gives the same graph as one process, bit for bit, and the same number of solves,
+ * for any number of ranks, including more ranks than items. If a rank is lost, the others end. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "support.h"
 #include "virtual_team.h"
 
-/* ---- the table and what stands on it ---- */
+/* ---- the function table and its users ---- */
 
 static void parts_cover(void **state)
 {
@@ -52,7 +52,7 @@ static void refuses(void **state)
 /* ---- progress ---- */
 
 typedef struct told {
-    int64_t done, total; /* the last word of a stage */
+    int64_t done, total; /* the last report of a stage */
     bool beyond, back;
 } told;
 
@@ -71,11 +71,11 @@ static ddsc_status count_rows(void *arg, int64_t begin, int64_t end, int worker)
     ddsc_context *ctx = arg;
     (void)worker;
     progress_add(ctx, end - begin);
-    ctx->last_report = 0; /* tell all of it */
+    ctx->last_report = 0; /* report all of it */
     return DDSC_OK;
 }
 
-/* Parts of unequal length, and loops whose rows count for more than was foretold. */
+/* Parts of unequal length, and loops whose rows take longer than predicted. */
 static void progress_ends_at_the_total(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void progress_ends_at_the_total(void **state)
             assert_int_equal(team_for(ctx, n, grain, count_rows, ctx), DDSC_OK);
             int64_t pieces = (own.end - own.begin + grain - 1) / grain;
             int64_t done = atomic_load(&ctx->done);
-            assert_true(done <= n && n - done <= pieces); /* rounded down, piece by piece */
+            assert_true(done <= n && n - done <= pieces); /* rounded down, part by part */
             assert_int_equal(team_rows(ctx, (team_part){0, 3 * n}, grain, count_rows, ctx),
                              DDSC_OK);
             assert_int_equal(progress_poll(ctx), DDSC_OK);
@@ -129,7 +129,7 @@ typedef struct job {
 
 enum { SHARED_ROWS = 300, SHARED_POINTS = 8, SHARED_DIM = 12 };
 
-/* Few points each out of one table: solves leave cuts behind. */
+/* Items with few points from one table, so that solves create cuts. */
 static ddsc_status make_table(ddsc_context *ctx, ddsc_measures **out, int64_t n, int dim)
 {
     static double support[SHARED_ROWS * SHARED_DIM], weight[1000 * SHARED_POINTS];
@@ -234,12 +234,12 @@ static void rank_job(void *arg, const ddsc_team *team)
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { MOST_RANKS = 5, SHORTER = 2 }; /* every rank is a thread with a context of its own */
+enum { MOST_RANKS = 5, SHORTER = 2 }; /* every rank is a thread with its own context */
 #else
 enum { MOST_RANKS = 64, SHORTER = 1 };
 #endif
 
-/* For one number of ranks, or (0) for several. */
+/* Runs the test for one number of ranks, or (0) for several. */
 static void assert_same_on(job j, int size)
 {
     const int some[] = {2, MOST_RANKS, 3, 7}, *sizes = size ? &size : some;
@@ -333,7 +333,7 @@ static void pruned_sinkhorn(void **state)
     assert_same(j);
 }
 
-/* Digits: grids, where Sinkhorn has minorants and MMD has rows. */
+/* Digits on grids, for which Sinkhorn has minorants and MMD has rows. */
 static void graphs_of_real_data(void **state)
 {
     (void)state;
@@ -352,11 +352,12 @@ static void graphs_of_real_data(void **state)
     assert_same_on(j, MOST_RANKS);
 }
 
-/* ---- the affinity by its own rows ---- */
+/* ---- the affinity, distributed by rows ---- */
 
 enum { LIST_ITEMS = 700, LIST_LENGTH = 5 };
 
-/* Lists of few neighbors; every fiftieth item has none and is nobody's. */
+/* Creates short neighbor lists. Every fiftieth item has no neighbors and is a neighbor of no item.
+ * */
 static ddsc_graph *lists_make(ddsc_context *ctx)
 {
     ddsc_graph *g = NULL;
@@ -394,7 +395,8 @@ static void free_rows(ddsc_context *ctx, built *b)
     sparse_free(ctx, &b->m);
 }
 
-/* assert_ of another thread than the first would end it alone, so ranks only note what they saw. */
+/* A failed assert_ in another thread than the first would end only that thread, so ranks only
+ * record what they found. */
 typedef struct rows_seen {
     built *whole;
     bool divided[8], same[8];

@@ -1,5 +1,6 @@
-/* What the first rank reads is there for all: the same set, matrix and model on every rank of any number of
- * machines, once on each; and where reading fails all have its status and words. */
+/* Input of the first rank is available to all ranks: the same set, matrix and model on every rank
+ * of any number of machines, stored once per machine. If reading fails, all ranks have the status
+ * and the message. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -16,7 +17,7 @@ static char docs_path[TEST_PATH], vectors_path[TEST_PATH], model_path[TEST_PATH]
 
 typedef enum kind { SETS, MATRICES, MODELS, TABLES } kind;
 
-/* One thing to be shared, and what each rank had of it. */
+/* One shared object, and what each rank received. */
 typedef struct job {
     kind what;
     const char *path; /* NULL: a set of documents */
@@ -30,7 +31,7 @@ typedef struct job {
     uint64_t hash[MOST];
 } job;
 
-/* ---- sets that have all a set can have: words fitted to it, or transforms ---- */
+/* ---- sets with all optional contents: fitted words, or transforms ---- */
 
 static ddsc_status make_documents(ddsc_context *ctx, ddsc_measures **out, bool fitted)
 {
@@ -73,7 +74,7 @@ static ddsc_status make(void *user, ddsc_context *ctx, ddsc_measures **out)
 
 /* ---- on every rank ---- */
 
-/* A file tells of everything that the object holds. */
+/* A file contains everything that the object contains. */
 static void look(job *j, ddsc_context *ctx, int rank, const void *object)
 {
     char path[TEST_PATH + 20];
@@ -130,7 +131,7 @@ static void share_model(job *j, ddsc_context *ctx, int rank)
     ddsc_model_destroy(m);
 }
 
-/* ---- a table that every rank fills a part of ---- */
+/* ---- a table that all ranks fill together ---- */
 
 static ddsc_status row_range(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -193,7 +194,7 @@ static void rank_job(void *arg, const ddsc_team *team)
     ddsc_context_destroy(ctx);
 }
 
-/* ---- the same for all, once on each machine ---- */
+/* ---- the same for all ranks, stored once on each machine ---- */
 
 static uint64_t alone(const job *like)
 {
@@ -245,7 +246,7 @@ static void test_sets(void **state)
     expect(&j);
     j.fitted = true;
     expect(&j);
-    j.path = model_path; /* a set, too: of numbers only */
+    j.path = model_path; /* a set with numbers only */
     expect(&j);
 }
 
@@ -270,7 +271,7 @@ static void test_tables(void **state)
     expect(&j);
 }
 
-/* ---- trouble ---- */
+/* ---- failures ---- */
 
 static void test_all_have_the_first_ranks_trouble(void **state)
 {
@@ -289,7 +290,8 @@ static void test_all_have_the_first_ranks_trouble(void **state)
     }
 }
 
-/* Memory that is shared counts on each rank: one that may have too little ends, and the others with it. */
+/* Shared memory counts on each rank: a rank whose limit is too small ends, and the others end with
+ * it. */
 static void test_one_rank_out_of_memory(void **state)
 {
     (void)state;
@@ -377,7 +379,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Sets of documents must have what there is to lose. */
+/* Sets of documents must contain all the data that could be lost. */
 static void test_the_sets_are_rich(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The text room from inside: tokens, lemmas, vectors, the public call and what it promises. */
+/* The text layer from inside: tokens, lemmas, vectors, the public call and its guarantees. */
 #include "folder_fixture.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- vectors ---- */
 
-/* Read these bytes for the words a, b, c; the status, and the vectors if they are good. */
+/* Reads these bytes for the words a, b, c. Returns the status, and the vectors on success. */
 static ddsc_status read_vectors(ddsc_context *ctx, word_vectors *v, const char *bytes, size_t n)
 {
     ddsc_status status = DDSC_OK;
@@ -44,7 +44,7 @@ static void test_vectors(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Any way to cut a file short gives vectors or a message. */
+/* Every truncated file gives vectors or a message. */
 static void test_cut_vectors(void **state)
 {
     (void)state;
@@ -255,7 +255,7 @@ static ddsc_status call_small(ddsc_context *ctx, void *arg)
     return status;
 }
 
-/* The documents with their words, in a file. */
+/* Writes the documents with their words to a file. */
 static void keep_words(const char *path, const files *f)
 {
     ddsc_context *ctx = test_context(1, 0);
@@ -306,8 +306,8 @@ static void test_cancel(void **state)
 
 enum { N_DOCUMENTS = 60, N_KNOWN = 300, DIM = 10 };
 
-/* Random documents over words w0 .. w399, of which the first 300 have vectors; `extra` vectors
- * belong to no document. */
+/* Creates random documents over the words w0 .. w399, of which the first 300 have vectors. `extra`
+ * vectors belong to no document. */
 static files random_files(uint64_t seed, int64_t extra)
 {
     rng r = rng_make(seed, RNG_GAUSSIANS, 5);
@@ -331,7 +331,7 @@ static files random_files(uint64_t seed, int64_t extra)
     return f;
 }
 
-/* The same bytes from one thread and from three. */
+/* The same bytes with one thread and with three. */
 static void check_threads(const files *f)
 {
     ddsc_measures_view v[2];
@@ -370,7 +370,7 @@ static void test_threads(void **state)
     check_threads(&f);
 }
 
-/* Vectors of words that no document has take no memory. */
+/* Vectors of words that occur in no document take no memory. */
 static void test_memory(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Resampling, eigenspaces, bounds, matching of labels, neighbor sets: against plain formulas. */
+/* Resampling, eigenspaces, bounds, matching of labels and neighbor sets, compared with the
+ * formulas. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static void run_free(run *r)
 
 /* ---- resampling ---- */
 
-/* n_i draws: weights are multiples of 1/n_i at points of the item, and on average the old ones. */
+/* n_i draws: weights are multiples of 1/n_i at points of the item, and equal the old weights on
+ * average. */
 static void test_resample(void **state)
 {
     (void)state;
@@ -86,7 +88,8 @@ static void test_resample(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The same round gives the same bits, another round or seed does not; names and rows stay. */
+/* The same round gives the same bits, another round or seed does not. Names and rows do not change.
+ * */
 static void test_resample_rounds(void **state)
 {
     (void)state;
@@ -112,7 +115,7 @@ static void test_resample_rounds(void **state)
 
 /* ---- eigenspaces ---- */
 
-/* Planes in four dimensions at known angles, to the last digits also where they are tiny. */
+/* Planes in four dimensions at known angles: accurate to the last digits even for tiny angles. */
 static void test_subspace(void **state)
 {
     (void)state;
@@ -151,7 +154,7 @@ static void exchange(int *x, int i, int j)
     x[j] = t;
 }
 
-/* The best of all numberings of k <= 5 clusters. */
+/* Returns the best of all numberings of k <= 5 clusters. */
 static int64_t best_agreement(const int32_t *labels, const int32_t *first, int64_t n, int *into,
                               int k, int from)
 {
@@ -182,7 +185,7 @@ static void test_match(void **state)
         assert_int_equal(identity_match_labels(ctx, labels, &n_changed, first, N, k), DDSC_OK);
         assert_int_equal(N - n_changed, best_agreement(before, first, N, into, k, 0));
         for (int i = 0; i < N; i++)
-            for (int j = 0; j < N; j++) { /* only the numbers changed */
+            for (int j = 0; j < N; j++) { /* only the numbers of the clusters changed */
                 same_before += before[i] == before[j];
                 same_after += labels[i] == labels[j];
                 assert_true((before[i] == before[j]) == (labels[i] == labels[j]));
@@ -228,7 +231,7 @@ static void test_separated(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Items of one point have nothing to resample: nothing changes at all. */
+/* Items with one point cannot change by resampling, so nothing changes. */
 static void test_single_points(void **state)
 {
     (void)state;
@@ -244,7 +247,7 @@ static void test_single_points(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The affinity of a graph as a dense matrix. */
+/* Returns the affinity of a graph as a dense matrix. */
 static double *dense_affinity(ddsc_context *ctx, const ddsc_graph *g,
                               const ddsc_cluster_settings *set)
 {
@@ -270,7 +273,6 @@ static double entry_of_operator(const double *a, int64_t n, int64_t i, int64_t j
     return a[i * n + j] / sqrt(s * t);
 }
 
-/* zeta, alpha and |L - L'|_F from dense matrices of the very runs, made one by one. */
 /* Checks both sides of Lemma 2 over the entries that the lists of both runs contain. */
 static void check_lemma_2(const ddsc_stability_row *row, const ddsc_clustering *first,
                           const ddsc_clustering *again)
@@ -293,6 +295,7 @@ static void check_lemma_2(const ddsc_stability_row *row, const ddsc_clustering *
     assert_close(row->lemma_2_bound, bound, 1e-9, 0);
 }
 
+/* Compares zeta, alpha and |L - L'|_F with those from dense matrices of the same runs. */
 static void test_ingredients(void **state)
 {
     (void)state;
@@ -300,7 +303,7 @@ static void test_ingredients(void **state)
     measures *m = test_gaussians(ctx, 2, 10, 12, 2.5);
     ddsc_cluster_settings set = cluster_of(2);
     set.paper = 1;
-    set.gamma_rule = DDSC_GAMMA_MEDIAN; /* dense_affinity reads the settings as they are */
+    set.gamma_rule = DDSC_GAMMA_MEDIAN; /* dense_affinity uses the settings unchanged */
     ddsc_graph_settings graph;
     ddsc_graph_settings_init(&graph);
     graph.tau = 4;
@@ -376,7 +379,7 @@ static void test_constants(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* No eigenspace moves further than the Laplacians allow, whatever metric, rule and noise. */
+/* No eigenspace changes more than the Laplacians allow, for any metric, rule and noise. */
 static void test_direct_bound(void **state)
 {
     (void)state;
@@ -406,7 +409,8 @@ static void test_direct_bound(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Two whole groups as two components, affinities near 1: here Theorem 1 has something to say. */
+/* Two complete clusters as two components with affinities near 1, for which Theorem 1 is not
+ * vacuous. */
 static void test_theorem_bound(void **state)
 {
     (void)state;
@@ -438,7 +442,8 @@ static void test_theorem_bound(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Values that the first run chose stay; a run asked for them outright gives the same numbers. */
+/* Values chosen by the first run are reused; a run with these values specified gives the same
+ * numbers. */
 static void test_frozen(void **state)
 {
     (void)state;
@@ -565,7 +570,7 @@ static int stop_later(void *user)
     return --*(int *)user < 0;
 }
 
-/* A cancel comes back as such, from whichever resample it meets. */
+/* A cancellation is returned as such from any resample. */
 static void test_cancel(void **state)
 {
     (void)state;
@@ -611,7 +616,7 @@ static ddsc_graph *line_graph(ddsc_context *ctx, int64_t n, const double *x, int
     return g;
 }
 
-/* Points on a line, gamma 1, worked out by hand. */
+/* Points on a line, gamma 1, computed by hand. */
 static void test_correctness(void **state)
 {
     (void)state;
@@ -626,11 +631,11 @@ static void test_correctness(void **state)
     set.gamma = 1;
     ddsc_graph *near = line_graph(ctx, 7, x, 2), *far = line_graph(ctx, 7, x, 3);
     assert_int_equal(call_theory(ctx, &t, intra, inter, xi, near, truth, &set), DDSC_OK);
-    /* The outlier without a class hangs on to the second group. */
+    /* The outlier without a class is linked to the second group. */
     assert_true(t.n == 6 && t.n_classes == 2 && t.n_components == 2 && t.n_inter == 0);
     assert_true(t.n_intra == 12 && t.n_clean == 6 && t.n_stranded == 0 && t.connected == 1);
     assert_true(t.n_pure_components == 2 && t.n_whole_classes == 2 && t.n_correct == 6);
-    assert_close(t.xi, exp(-0.09), 1e-12, 0); /* the ends of a group lie 0.3 apart */
+    assert_close(t.xi, exp(-0.09), 1e-12, 0); /* the ends of a group have a distance of 0.3 */
     assert_true(intra[6] == 0 && inter[6] == 0 && isnan(xi[6]));
     assert_close(xi[1], exp(-0.04), 1e-12, 0);
     assert_int_equal(call_theory(ctx, &t, intra, inter, xi, far, truth, &set), DDSC_OK);
@@ -646,7 +651,7 @@ static void test_correctness(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Items stranded in another class have a negative tolerance; without links there is none. */
+/* Items surrounded by another class have a negative tolerance; items without links have none. */
 static void test_stranded(void **state)
 {
     (void)state;

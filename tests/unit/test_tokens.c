@@ -5,7 +5,7 @@
 
 /* ---- tokens ---- */
 
-/* The tokens of a text, each followed by "|". */
+/* Returns the tokens of a text, each followed by "|". */
 static void assert_tokens(token_reader t, const char *text, const char *wanted)
 {
     ddsc_context *ctx = test_context(1, 0);
@@ -42,7 +42,8 @@ static void test_letters(void **state)
     assert_tokens(t, "\xc3\x89 \xc3\x89t \xd0\x9c\xd0\xbe", "\xc3\xa9t|\xd0\xbc\xd0\xbe|");
 }
 
-/* The default rule: punctuation that belongs to a word is kept, everything else separates. */
+/* The default rule: punctuation that belongs to a word is kept, and all other punctuation separates
+ * words. */
 static void test_words_with_punctuation(void **state)
 {
     (void)state;
@@ -80,7 +81,7 @@ static void test_words_of_scripts(void **state)
                   "in\xc2\xad"
                   "form \xef\xac\x81le e\xe2\x80\x91mail",
                   "inform|file|e-mail|");
-    /* an accent as a character of its own; capital and full-width letters */
+    /* an accent as a separate character; capital and full-width letters */
     assert_tokens(t, "CAFE\xcc\x81 caf\xc3\xa9 \xd0\x98\xcc\x86 cafe q\xcc\x88",
                   "caf\xc3\xa9|caf\xc3\xa9|\xd0\xb9|cafe|q\xcc\x88|");
     assert_tokens(t, "\xef\xbc\xa3\xef\xbc\x83", "c#|");
@@ -145,7 +146,8 @@ static void test_words_of_any_bytes(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Bytes that are no UTF-8: cut, overlong, surrogate, too large, stray; each is a Latin-1 letter. */
+/* Bytes that are not UTF-8: truncated, overlong, surrogate, too large, stray; each is a Latin-1
+ * letter. */
 static void test_broken_utf8(void **state)
 {
     (void)state;
@@ -154,7 +156,7 @@ static void test_broken_utf8(void **state)
     assert_tokens(t, "\xe2\x82", "\xc3\xa2\xc2\x82|");
     assert_tokens(t, "\xc0\xaf", "\xc3\xa0\xc2\xaf|");
     assert_tokens(t, "\xe0\x81\x81", "\xc3\xa0\xc2\x81\xc2\x81|");
-    assert_tokens(t, "\xed\xa0\x80", "\xc3\xad|\xc2\x80|"); /* 0xa0 is a blank */
+    assert_tokens(t, "\xed\xa0\x80", "\xc3\xad|\xc2\x80|"); /* 0xa0 is a space */
     assert_tokens(t, "\xf4\x90\x80\x80", "\xc3\xb4\xc2\x90\xc2\x80\xc2\x80|");
     assert_tokens(t, "\xff\xfe", "\xc3\xbf\xc3\xbe|");
     assert_tokens(t, "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80|");

@@ -1,4 +1,4 @@
-/* Items as plain vectors: histograms over a shared support, else weighted means. */
+/* Items as plain vectors: histograms over a shared support, or otherwise weighted means. */
 #include "support.h"
 
 static void test_histograms(void **state)

@@ -1,4 +1,5 @@
-/* The levels of the verdict from evidence with known numbers, the steps of small sets, and their sentences. */
+/* The levels of the verdict for evidence with known numbers, the step ratio of small sets, and the
+ * sentences. */
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static void test_separate(void **state)
     e.n_parted = 7;
     e.items_parted = 520;
     e.share = 520. / 600;
-    expect(&e, DDSC_LEVEL_SEPARATE, "gaps isolate 7 of 8 (87% of the items)");
+    expect(&e, DDSC_LEVEL_SEPARATE, "gaps isolate 7 of 8 clusters (87% of the items)");
     e.n_parted = 8;
     e.share = 1;
     expect(&e, DDSC_LEVEL_SEPARATE, "gaps isolate all 8");
@@ -88,14 +89,14 @@ static void test_reproducible(void **state)
             continue;
         assert_true(verdict_halves_from(k) == limit[k]);
         e.halves = limit[k];
-        expect(&e, DDSC_LEVEL_REPRODUCIBLE, "halves of the items give the same ones");
+        expect(&e, DDSC_LEVEL_REPRODUCIBLE, "halves of the items give the same clusters");
         e.halves = limit[k] - 1e-9;
         expect(&e, DDSC_LEVEL_CONTINUUM, "clusters or a continuum");
     }
     e.halves = 1;
     e.items = 7; /* may be a thin line */
     assert_int_equal(verdict_level(&e), DDSC_LEVEL_CONTINUUM);
-    e.n = 150; /* unless clusters are so small that 7 items are nearly half of one */
+    e.n = 150; /* unless 7 items are nearly half of a cluster */
     assert_int_equal(verdict_level(&e), DDSC_LEVEL_REPRODUCIBLE);
     e.items = 20;
     e.n = 59;
@@ -186,7 +187,7 @@ static void test_scores_by_size(void **state)
 
 /* ---- steps ---- */
 
-/* Computes R of points on a line. */
+/* Returns the step ratio of points on a line. */
 static double ratio_of(const double *x, int64_t n, int64_t *n_parts, int32_t *part)
 {
     ddsc_context *ctx = test_context(1, 0);
@@ -220,9 +221,9 @@ static void test_steps(void **state)
     x[4] = x[5] = 11; /* steps of length 0 do not count, but others do */
     assert_true(fabs(ratio_of(x, N, &n_parts, part) - 9) < 1e-12);
     double pair[N] = {0, 1, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109};
-    assert_true(ratio_of(pair, N, &n_parts, part) == 0); /* two items are no part */
+    assert_true(ratio_of(pair, N, &n_parts, part) == 0); /* two items are not a part */
     double same[N] = {0, 0, 0, 0, 0, 0, 9, 9, 9, 9, 9, 9};
-    assert_true(ratio_of(same, N, &n_parts, part) == 0); /* copies prove nothing */
+    assert_true(ratio_of(same, N, &n_parts, part) == 0); /* copies are not evidence */
     assert_true(isnan(ratio_of(x, 5, &n_parts, part)));
     assert_true(verdict_steps_from(20) == 3 && verdict_steps_from(5) == 6);
 }

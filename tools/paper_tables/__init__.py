@@ -1,1 +1,1 @@
-"""Computes the tables of the paper next to ours; see tools/paper.py."""
+"""Computes the tables of the paper; see tools/paper.py."""

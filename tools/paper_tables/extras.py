@@ -155,7 +155,7 @@ def rows_below(name):
 
 def cause_row(bench, name, variant):
     """Return the best AMI over K and tau 10, 20, with the data of the paper and with a variant. The variant `lemmas` is
-    computed for all metrics, and the other variants only for metrics below the paper. Everything else has one value.
+    computed for all metrics, and the other variants only for metrics below the paper. All other settings are fixed.
     The variant 50 uses the first 50 principal components of the vectors."""
     from .rows import sweep_scores
     if variant == "lemmas" and not WORDNET.is_dir():

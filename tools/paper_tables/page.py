@@ -57,27 +57,27 @@ def intro(found, seconds):
             f"{seconds:.0f} CPU seconds, which is {seconds / 7200:.1f} hours on two free cores" +
             (f"; {missing} of the {len(found)} rows have not been computed yet. " if missing else ". ") +
             "The paper is Wang, Qiao, Fan, \"Spectral Clustering for Discrete Distributions\". `ddsc help paper` lists every "
-            "line of its algorithms and every choice that it leaves open. Cells with two values contain AMI/ARI.", ""]
+            "line of the paper's algorithms and every choice that the paper leaves open. Cells with two values contain AMI/ARI.", ""]
 
 
 def protocol(plan):
     bandwidths = plan["bandwidths"]
     return ["## Protocol", "",
             f"As in the paper, K runs from 5 to 10, and the best K is chosen **using the labels**. Values are means over "
-            f"{plan['runs']} runs ± their standard deviation. For text, each run has another seed (k-means, X_0 of lot). For "
-            f"images, each run R has another random subset of {plan['per_class']} images per class (`-s R`).", "",
+            f"{plan['runs']} runs ± their standard deviation. For text, each run uses a different seed (k-means, X_0 of lot). "
+            f"For images, each run R uses a different random subset of {plan['per_class']} images per class (`-s R`).", "",
             "- **paper's algorithm**: `--paper`. Sinkhorn epsilon " + ", ".join(map(str, plan["epsilons"])) +
             " (the paper: 1 to 10). The paper does not state the other parameters; we use tau " +
             ", ".join(map(str, plan["taus"])) + "; gamma " + ", ".join(f"{g:g}" for g in plan["gammas"]) +
             " times 1/median D^2; bandwidth " + ", ".join(map(str, bandwidths["text"])) + " (text), " +
             ", ".join(map(str, bandwidths["image"])) + f" (images). The first run uses the whole grid, and the other runs "
-            f"use its best {plan['again']} settings.",
-            "- **defaults**: `ddsc cluster FILE -m METRIC -k auto -s R` with fitted words and without labels. The chosen K are in "
-            "parentheses. **True K**: the same with `-k 5` (text) or `-k 10` (images).",
+            f"use only its best {plan['again']} settings.",
+            "- **defaults**: `ddsc cluster FILE -m METRIC -k auto -s R` with fitted words and without labels. The chosen values of K are "
+            "in parentheses. **True K**: the same with `-k 5` (text) or `-k 10` (images).",
             "- **best**: the highest AMI on this grid, with the paper's algorithm or the program's own, and with the paper's words "
             "or fitted words.",
             "- Baselines use the same K and tau. D2 and PD2 use 16 points per center, one start, and images merged to 32 points; "
-            "the other runs use the two best K of the first run. Rows with * are results of Huang et al. (2021), as quoted in "
+            "the other runs use only the two best values of K of the first run. Rows with * are results of Huang et al. (2021), as quoted in "
             "the paper.", ""]
 
 
@@ -94,7 +94,7 @@ def data_section(found):
             "Documents with fewer than 16 words have fewer than 16 points. For images, n is the number of non-zero pixels; the "
             "paper counts all 784. BBC and BBCSport use the abstracts and plain idf. Reuters uses title and body, runs of "
             "letters as words, smooth idf and the ModApte split, as in the code that the paper cites for its data. Words are "
-            "not lemmatized unless stated. The vectors are 100-d GloVe, which can be redistributed (the paper: 300-d). The "
+            "not lemmatized unless stated. The vectors are 100-d GloVe, which may be redistributed (the paper: 300-d). The "
             "commands below create the files `NAME.npz`. With `--support=0`, they create `NAME-words.npz` (all words); without "
             "`--paper`, `NAME-fitted.npz`; and with `-s R`, `NAME-R.npz` (images).", "",
             *block(commands)]
@@ -161,8 +161,8 @@ def average_section(found):
             if sets is TEXTS and method in STARRED:
                 rows.append([f"{BASELINE_TITLE[method]}*, text", number(STARRED[method][3]), "", "", ""])
     return ["## Average Score", "", *table(["method", "paper", "paper's algorithm", "defaults", "best"], rows),
-            "K-means and SC use mean vectors and pixels. The paper's averages of lot and of the ARI of w2 differ slightly from "
-            "the means of its rows.", ""]
+            "K-means and SC use mean vectors and pixels. In the paper, the averages for lot and the average ARI for w2 differ "
+            "slightly from the means of the rows.", ""]
 
 
 def mean_of(rows):
@@ -174,8 +174,9 @@ def difference_section(found):
     for metric in METRICS:
         changes = [difference(found, name, metric) for name in SETS]
         rows.append([metric, *(MISSING if c is None else pair(*c, signed) for c in changes)])
-    return ["## The paper's algorithm minus the paper", "", *table(["metric", *(TITLE[n] for n in SETS)], rows),
-            "[Further comparisons](notes/paper-details.md) contain the tested causes of these differences, the sensitivity to "
+    return ["## Differences from the paper (`--paper` minus published values)", "",
+            *table(["metric", *(TITLE[n] for n in SETS)], rows),
+            "The [notes](notes/paper-details.md) contain the tested causes of these differences, the sensitivity to "
             "each parameter, the effect of noise (appendix E), and measured time complexities.", ""]
 
 
@@ -227,12 +228,12 @@ def cause_lines(found):
                          explained(change[0], changes, titles) if below else ""])
     coverage = {n: found["data", n].get("coverage_300") for n in TEXTS if found["data", n]}
     share = ", ".join(f"{100 * c:.0f}% ({TITLE[n]})" for n, c in coverage.items() if c)
-    return ["## Causes of the differences", "", "The table shows how the AMI changes when a single setting changes. "
+    return ["## Causes of the differences", "", "The table shows how the AMI changes if a single setting is changed. "
             "*lemmas*: plural nouns become singular (Debian's `wordnet-base`). *300-d*: word2vec, the only 300-d vectors that "
             f"were available; they cover few tokens ({share or MISSING}) and do not replace the paper's GloVe. *fitted*: GloVe "
             "fitted to the documents. *50-d*: the first 50 principal components of the 100-d vectors. *X_0*: standard normal "
-            "reference. *subsets*: ten other random subsets with the same settings. Changes for text use the best of K 5 to 10 "
-            "and tau 10, 20. For rows more than .02 below the paper, the last column lists the changes that reduce the "
+            "reference. *subsets*: ten other random subsets with the same settings. For text, the AMI before and after the change is the best "
+            "for K from 5 to 10 and tau 10 or 20. For rows more than .02 below the paper, the last column lists the changes that reduce the "
             "difference to .02 or less.",
             "", *table(["row", "difference", "sd", *titles, "explained by"], rows)]
 
@@ -258,7 +259,7 @@ def sensitivity_section(found, plan):
     heads = ["set, metric", *(f"tau {t}" for t in plan["taus"]), *(f"gamma*{g:g}" for g in plan["gammas"]),
              "epsilon or bandwidth"]
     return ["## Sensitivity", "", "The table shows the best AMI of the first run if one parameter is fixed and the "
-            "others vary (`--paper`). All rows of lot use the normal reference. The standard deviations of lot on text are over "
+            "others vary (`--paper`). All rows for lot use the normal reference. For text, the standard deviation of lot is computed over "
             "five draws of X_0.", "", *(table(heads, rows) if rows else [MISSING, ""])]
 
 
@@ -273,8 +274,8 @@ def time_section(found):
             times = ["-" if r is None else f"{r[k]:.2g}" if r[k] < 10 else f"{r[k]:.0f}" for r, k in zip(ours, keys)]
             cells.append(f"{SECONDS[method][i]:g}; {'/'.join(times)}")
         rows.append([method, *cells])
-    return ["## Running time (seconds)", "", "Each cell contains the paper's time, followed by three times of ddsc in CPU seconds of "
-            "one thread. The first is the time of the distance matrix of all pairs, as the paper computes it (for w2 and "
+    return ["## Running time (seconds)", "", "Each cell contains the paper's time, followed by three times measured with ddsc (CPU "
+            "seconds, one thread). The first is the time of the distance matrix of all pairs, as the paper computes it (for w2 and "
             "sinkhorn, extrapolated from a subset). The other two are the times of a whole run at the true K: with `--paper`, "
             "which skips pairs, and with the defaults. A dash means that the time was not measured. For d2, the time is the mean "
             "over K with one start.", "",
@@ -292,9 +293,9 @@ def incomplete_section(found):
     commands = [joined(found["incomplete", f"{w}-10"]["command"]) for w in INCOMPLETE_WORDS if found["incomplete", f"{w}-10"]]
     return ["## Incomplete matrix: mmd on MNIST", "",
             *table(["pairs", "paper", "`--sample P --paper`", "`--sample P`", "`--sample-columns P`"], rows),
-            "With `--paper`, pairs that were not computed are not edges. Without it, the program estimates their distances. "
-            "`--sample-columns` selects random items and computes their distances to all items, which are P (2 - P) of the "
-            "pairs. Parentheses show this percentage.", "",
+            "With `--paper`, pairs that were not computed are not edges. Without `--paper`, the program estimates their distances. "
+            "`--sample-columns` selects random items and computes their distances to all items, that is, for a fraction P (2 - P) "
+            "of all pairs. This percentage is in parentheses.", "",
             *block(commands)]
 
 
@@ -318,7 +319,7 @@ def noise_section(found, folder):
     if picture and folder:
         (folder / "noise.svg").write_text(picture)
     return ["## Robustness against noise (appendix E)", "",
-            "Normal noise with standard deviation sigma is added to each point. Values are the median of (D_sigma - D_0) / D_0 "
+            "Normal noise with standard deviation sigma is added to each point. Each value is the median of (D_sigma - D_0) / D_0 "
             "over the pairs. mmd uses bandwidth 1; its unbiased D is 0 if the estimate is negative, and pairs with D_0 = 0 are "
             "omitted. W_eps(5) is the paper's D with epsilon 5, root(5) is its square root, and debiased(5) is the debiased "
             "divergence.", "",

@@ -1,4 +1,4 @@
-"""The tables of the paper, as printed."""
+"""Contains the tables of the paper, as printed."""
 
 TEXTS = ("bbcsport", "bbc", "reuters")
 IMAGES = ("mnist", "fashion-mnist")

@@ -53,7 +53,7 @@ def best_k(scores):
 
 
 def search(bench, settings, one, repeated=None):
-    """Run every setting on the first run, and the best few (or `repeated`) on all runs. Return the setting with the
+    """Try every setting in the first run, and the best few (or `repeated`) in all runs. Return the setting with the
     best mean AMI. one(setting, run) returns ({K: scores}, words of the command without -k)."""
     first = dict(zip(settings, bench.all(lambda s: one(s, 0), [(s,) for s in settings])))
     first = {s: found for s, found in first.items() if found}
@@ -85,7 +85,7 @@ def choices(bench, name, metric):
 
 
 def paper_graph(bench, name, metric, choice, run):
-    """Return the file of a data set, and its graph for the largest tau, which serves all tau and gamma."""
+    """Return the file of a data set, and its graph for the largest tau, which is used for all tau and gamma."""
     file = prepare(bench, name, "paper", run if name in IMAGES else 0)
     seed = ["-s", run] if metric == "lot" else []  # the seed draws X_0
     return file, graph_matrix(bench, file, ["--metric", metric, "--paper", *choice, *seed], max(bench.plan["taus"]))
@@ -116,8 +116,8 @@ def paper_row(bench, name, metric):
 # ---- the program: defaults and best ----
 
 def defaults_row(bench, name, metric):
-    """Compute the program's defaults with K chosen from the data, and with the true K. Labels are used only for the
-    scores."""
+    """Compute the scores of the program's defaults, with K chosen from the data and with the true K. Labels are used
+    only for the scores."""
     variant = "fitted" if name in TEXTS else "paper"
     true_k = TRUE_K[name]
 

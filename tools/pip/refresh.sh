@@ -1,7 +1,7 @@
 #!/bin/sh
 # Rewrites the .txt files of this folder: versions and hashes of every package that is installed from PyPI.
 #   tools/pip/refresh.sh [PIP-COMPILE-OPTION...]
-# Without options, a version changes only if its .in file requires it; --upgrade takes the newest versions.
+# Without options, a version changes only if its .in file requires it; --upgrade selects the newest versions.
 # Needs CPython 3.11 (Debian 12). The hashes cover the wheels of all platforms.
 set -eu
 cd "$(dirname "$0")"
@@ -26,8 +26,8 @@ pin() {
 for name in axe macos pins scanpy wheel wheelhouse; do
     pin $name --allow-unsafe "$@"
 done
-# These two share an environment that sees the packages of Debian, so the packages in debian.txt are left out. h5py is
-# left out too, but not constrained: PyPI has no wheel of Debian's version.
+# These two share an environment that includes Debian's packages, so the packages in debian.txt are omitted. h5py is
+# also omitted, but not constrained, because PyPI has no wheel of Debian's version.
 from_apt="--unsafe-package=h5py $(sed -n 's/^\([A-Za-z0-9-]*\)==.*/--unsafe-package=\1/p' debian.txt)"
 # shellcheck disable=SC2086 # the list is meant to split
 pin tests $from_apt --constraint=debian.txt "$@"

@@ -56,8 +56,8 @@ class Texts(NamedTuple):
 def load_shapes(dimension: int = 2, n: int = 20, random_state: int = 0) -> Distributions:
     """Generate shapes around a common center: squares and circles, or surfaces of balls, rods and rings.
 
-    In the plane, these are the squares and circles of the paper. They have the same mean, so methods that use
-    only means cannot separate them. In space, every shape has its own proportions and a random rotation, which
+    In the plane, these are the squares and circles of the paper. All items have the same mean, so methods that use only
+    means cannot separate the shapes. In space, every shape has its own proportions and a random rotation, which
     ``transformed(align="principal")`` removes.
 
     Parameters

@@ -23,6 +23,11 @@ assert_type(model.n_clusters_, int)
 assert_type(model.predict(X).dtype, "np.dtype[np.int32]")
 print(model.ambiguity_.max(), model.verdict_["text"], model.sweep_[0]["gap"], model.items_["label"])
 print(model.assign(X).far.any(), ddsc.compare(X, 2)["recommended"], model.graph_.indptr[0])
+with model.open_index() as index:
+    index.insert(items[:1], ids=["a"])
+    index.remove([0, "a"])
+    assert_type(index, ddsc.Index)
+    print(index.graph_.indptr[0], index.ids[0])
 print(ddsc.LinearOT(reference=items[0]).fit(X).transform(X).shape, points.shape, weights.sum())
 
 # Every line below contains an error that a type checker must find.

@@ -1,6 +1,6 @@
 # Calls the library and signals its conditions.
 
-# Runs a routine and converts its answer to a value, warnings or an error. Errors have the classes
+# Runs a routine and converts its answer into a value, warnings or an error. Errors have the classes
 # "ddsc_error" and, for example, "ddsc_bad_input". Ctrl-C is an ordinary R interrupt.
 answer_of <- function(answer) {
   for (words in strsplit(answer$warnings, "\n", fixed = TRUE)[[1]]) {

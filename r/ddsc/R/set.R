@@ -14,7 +14,7 @@ ddsc_set.default <- function(x, ...) {
 
 ddsc_set.matrix <- function(x, ...) {
   fail("a matrix is a single item; expected a list of matrices, one per item. Distances between ",
-       "items are given as a dist object")
+       "items must be passed as a dist object")
 }
 
 ddsc_set.character <- function(x, ...) ddsc_read(x, ...)
@@ -33,8 +33,8 @@ ddsc_set.list <- function(x, weights = NULL, labels = NULL, titles = NULL, meta 
   }
   sizes <- vapply(x, nrow, 0L)
   if (sum(as.double(sizes)) > .Machine$integer.max) {
-    fail("the items have ", format(sum(as.double(sizes)), big.mark = ","), " points in all, more ",
-         "than a matrix of R can hold; write them to a file and use ddsc_read()")
+    fail("the items have ", format(sum(as.double(sizes)), big.mark = ","), " points in total, more ",
+         "than an R matrix can hold; write them to a file and use ddsc_read()")
   }
   columns <- colnames(x[[1]])
   points <- do.call(rbind, lapply(unname(x), function(item) {
@@ -48,7 +48,7 @@ ddsc_set.list <- function(x, weights = NULL, labels = NULL, titles = NULL, meta 
     other <- which(!vapply(x, function(item) {
       is.null(colnames(item)) || setequal(colnames(item), columns)
     }, NA))[1]
-    fail(item_name(x, other), " has other column names than ", item_name(x, 1))
+    fail(item_name(x, other), " has different column names from ", item_name(x, 1))
   }
   make_set(points, unlist(weights_of(weights, sizes)), sizes, ids = names(x),
            coordinates = columns, labels = labels, titles = titles, meta = meta,
@@ -70,7 +70,7 @@ ddsc_set.data.frame <- function(x, id = "id", columns = NULL, weight = NULL, lab
   used <- c(id, weight, label, meta)
   if (is.null(columns)) {
     columns <- setdiff(names(x)[vapply(x, is.numeric, NA)], used)
-    if (!length(columns)) fail("the data frame has no numeric columns besides ", toString(used))
+    if (!length(columns)) fail("the data frame has no numeric columns other than ", toString(used))
   }
   wrong <- columns[!vapply(x[columns], is.numeric, NA)]
   if (length(wrong)) fail("column \"", wrong[1], "\" is not numeric")
@@ -142,7 +142,7 @@ ddsc_read <- function(path, ..., labels = NULL, id = NULL, label = NULL, weight 
   more <- list(...)
   no_more(more, "a file", c(names(own), "as", "on_empty", "compress", TRANSFORMS))
   own <- lapply(Filter(Negate(is.null), own), function(value) {
-    if (!is.character(value) || anyNA(value)) fail("columns and files are given by name")
+    if (!is.character(value) || anyNA(value)) fail("columns and files must be given by name")
     paste(value, collapse = ",")
   })
   for (file in intersect(names(own), c("labels", "meta"))) own[[file]] <- path.expand(own[[file]])
@@ -318,7 +318,7 @@ check_weights <- function(weights, offsets, ids, on_empty) {
   if (!is.na(bad)) {
     item <- findInterval(bad - 1, offsets)
     fail(item_name(stats::setNames(ids, ids), item), ": weight ", bad - offsets[item], " is ",
-         weights[bad], "; weights must be finite and not negative")
+         weights[bad], "; weights must be finite and non-negative")
   }
   mass <- diff(c(0, cumsum(weights))[offsets + 1])
   if (any(mass == 0) && identical(on_empty, "error")) {

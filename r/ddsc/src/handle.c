@@ -103,8 +103,8 @@ static void print_progress(void *user)
         REprintf("%s%s", line->h->stage[0] ? "\n" : "", line->stage);
 }
 
-/* Printing can also fail in R (for example, in a sink), and that jump must not pass through the
- * library either. */
+/* Printing can also raise an R error (for example, in a sink), which uses longjmp. R_ToplevelExec
+ * prevents a jump through the library here as well. */
 static void on_progress(void *user, const char *stage, int64_t done, int64_t total)
 {
     handle *h = user;
@@ -176,7 +176,7 @@ handle *handle_get(SEXP pointer)
             "expected an object of the package ddsc, such as the result of ddsc() or ddsc_read()");
     handle *h = R_ExternalPtrAddr(pointer);
     if (!h)
-        Rf_error("the data of this object belongs to an earlier R session; save results with "
+        Rf_error("the data of this object belong to an earlier R session; save results with "
                  "ddsc_save() and read them with ddsc_load()");
     return h;
 }

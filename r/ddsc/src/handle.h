@@ -22,7 +22,7 @@ typedef struct settings {
     ddsc_read_settings read;
 } settings;
 
-/* Text that grows by malloc, because the library's callbacks must not call R. */
+/* A text buffer that grows with malloc, because the library's callbacks must not call R. */
 typedef struct growing_text {
     char *bytes;
     size_t n, room;
@@ -53,7 +53,7 @@ SEXP handle_new(SEXP run, handle *parent, SEXP keep);
 handle *handle_get(SEXP pointer);
 /* Begins a call on an existing handle. */
 void handle_begin(handle *h);
-/* Replaces the set of the handle by a copy that was derived from it, unless `status` is an error.
+/* Replaces the set of the handle with a copy that was derived from it, unless `status` is an error.
  * */
 bool handle_replace_set(handle *h, ddsc_status status, ddsc_measures *const *copy);
 /* Returns the result of a call: list(value, status, kind, message, warnings, interrupted). */

@@ -125,7 +125,7 @@ SEXP r_set_subset(SEXP run, SEXP pointer, SEXP items)
     return answer;
 }
 
-/* ---- what R sees of a set ---- */
+/* ---- parts of a set that are returned to R ---- */
 
 static SEXP coordinate_names(const ddsc_measures *set, int64_t dim)
 {

@@ -15,10 +15,10 @@ typedef struct effects_design {
     double *length; /* n_compared: length of the residual; 0: the covariates determine the column */
     double *weight; /* n_compared x n: weights of the squared residuals in the variance (HC2) */
     double *df; /* n_compared: degrees of freedom of the interval; numeric columns: n - rank - 3 */
-    bool *is_used;  /* n */
-    int32_t *unit;  /* units with values, sorted by block */
-    int64_t *first; /* n_blocks + 1: position of each block in `unit` */
-    int64_t n_used;
+    bool *is_used;            /* n */
+    int32_t *unit;            /* units with values, sorted by block */
+    int64_t *first;           /* n_blocks + 1: position of each block in `unit` */
+    int64_t n_used, n_blocks; /* units, and blocks that have some; 1 block without blocks */
 } effects_design;
 
 /* The data of one call. Units are items or, if the column is constant within blocks, the blocks. */
@@ -36,7 +36,8 @@ typedef struct effects_data {
     /* With covariates: effects_adjust_open replaces `value` with its residuals after the
      * covariates. */
     int64_t n_covariates;
-    double *covariate; /* n_covariates x n: numbers (ranks if the column is numeric), or 0 and 1 */
+    double *covariate; /* n_covariates x n: numeric values (ranks if the tested column is
+                        * numeric) or 0/1 indicators; means if the units are blocks */
     int64_t n_designs;
     effects_design *design;
     int32_t *design_of; /* m */
@@ -75,7 +76,7 @@ ddsc_status effects_make_units(effects_job *j, const variable *column, const dou
 
 /* ---- without covariates (effects_measure.c) ---- */
 
-/* Returns the number of sums in the scratch memory of effects_measure. */
+/* Returns how many sums effects_measure needs as scratch memory. */
 int64_t effects_scratch(const effects_data *d);
 /* Computes the studentized effect of quantity v for each of its rows, after assigning the column
  * value of unit source[i] to unit i (NULL: no permutation). If `row` is not NULL, also fills in the
@@ -95,8 +96,8 @@ void effects_fill_correlation(ddsc_effect *row, double r, double free);
 /* Creates the designs, and replaces the values with their residuals after the covariates. */
 ddsc_status effects_adjust_open(effects_data *d);
 void effects_adjust_close(effects_data *d);
-/* Returns false if no quantity can be compared: the covariates determine the column (*determined),
- * or there are too many of them. */
+/* Returns false if no quantity can be compared: the covariates determine the column (*determined is
+ * true), or there are too many covariates. */
 bool effects_adjust_check(const effects_data *d, bool *determined);
 /* Returns the number of entries of the argument `at` of effects_adjust_measure. */
 int64_t effects_adjust_places(const effects_data *d);

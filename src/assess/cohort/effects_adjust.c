@@ -126,6 +126,7 @@ static void list_units(const effects_data *d, effects_design *g, int64_t v)
             if (g->is_used[i] && block_of(d, i) == b)
                 g->unit[g->n_used++] = (int32_t)i;
         }
+        g->n_blocks += g->n_used > g->first[b];
     }
     g->first[blocks_of(d)] = g->n_used;
 }
@@ -145,7 +146,7 @@ static void fill_design(const effects_data *d, effects_design *g, double *sums)
         g->length[r] = orthogonalize(d, g, x);
         weigh_residuals(d, g, r, sums);
         if (d->n_levels == 0)
-            g->df[r] = (double)(g->n_used - g->rank - 3 - (blocks_of(d) - 1));
+            g->df[r] = (double)(g->n_used - g->rank - 2 - g->n_blocks);
     }
 }
 
@@ -222,8 +223,8 @@ int64_t effects_adjust_places(const effects_data *d)
     return d->n + blocks_of(d);
 }
 
-/* Restricts a permutation to the units with values: each of them receives the row of the next unit
- * that has a value in the permuted list of its block. */
+/* Restricts a permutation to the units with values: each of these units receives the row of the
+ * next unit with a value in the permuted list of its block. */
 static void restrict_source(const effects_data *d, const effects_design *g, const int32_t *source,
                             int32_t *at)
 {
@@ -241,7 +242,7 @@ static void fill_adjusted(const effects_data *d, const effects_design *g, int64_
                           double effect, double error, double residual, ddsc_effect *row)
 {
     double limit = ROUNDING * d->scale[v];
-    double free = (double)(g->n_used - blocks_of(d) - g->rank - 1);
+    double free = (double)(g->n_used - g->n_blocks - g->rank - 1);
     double margin = error > limit ? effects_t_quantile(fmax(g->df[r], 1)) * error : error;
     row->effect = fabs(effect) <= limit ? 0 : effect;
     row->low = row->effect - margin;
@@ -250,8 +251,8 @@ static void fill_adjusted(const effects_data *d, const effects_design *g, int64_
     row->standardized = free > 0 && pooled > limit ? row->effect / pooled : (double)NAN;
 }
 
-/* Computes the effect of one class. `along` has the products of the residuals with the basis of the
- * covariates. */
+/* Computes the effect of one class. `along` contains the products of the residuals with the basis
+ * of the covariates. */
 static double measure_class(const effects_data *d, int64_t v, int64_t r, const int32_t *at,
                             const double *along, double own, ddsc_effect *row)
 {
@@ -306,7 +307,7 @@ bool effects_adjust_check(const effects_data *d, bool *determined)
     *determined = true;
     for (int64_t k = 0; k < d->n_designs; k++) {
         const effects_design *g = &d->design[k];
-        possible = possible || g->n_used - blocks_of(d) - g->rank > 1;
+        possible = possible || g->n_used - g->n_blocks - g->rank > 1;
         for (int64_t r = 0; r < d->n_compared; r++)
             *determined = *determined && !(g->length[r] > 0);
     }

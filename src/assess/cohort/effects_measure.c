@@ -1,4 +1,5 @@
 /* Computes the effects of one quantity, with confidence intervals. */
+#include <float.h>
 #include <math.h>
 
 #include "assess/cohort/effects.h"
@@ -6,8 +7,8 @@
 static const double TWO_SIDED = 0.05, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979323846;
 /* Differences below this fraction of the largest value are rounding errors. */
 static const double ROUNDING = 1e-12;
-/* Statistic of an effect whose standard error is 0. It is finite, so that such values can be
- * compared. */
+/* Statistic of an effect whose standard error is 0. A finite value can be compared with other
+ * statistics. */
 static const double LARGEST = 1e300;
 
 /* Returns the 97.5% quantile of Student's t for small df, by bisection of the distribution function:
@@ -67,9 +68,14 @@ static effects_sum minus(effects_sum a, effects_sum b)
     return (effects_sum){a.n - b.n, a.sum - b.sum, a.square - b.square};
 }
 
+/* Returns the sample variance, or exactly 0 if the values are equal except for rounding errors.
+ * Otherwise, arrangements with the same statistic would not count as ties. */
 static double variance(effects_sum s)
 {
-    return s.n > 1 ? fmax(s.square - s.sum * s.sum / s.n, 0) / (s.n - 1) : (double)NAN;
+    double sum = s.square - s.sum * s.sum / s.n, rounding = 2 * s.n * DBL_EPSILON * s.square;
+    if (!(s.n > 1))
+        return NAN;
+    return sum > rounding ? sum / (s.n - 1) : 0;
 }
 
 static void add_sums(const effects_data *d, int64_t v, const int32_t *source, effects_sum *sums)
@@ -89,14 +95,15 @@ static void add_sums(const effects_data *d, int64_t v, const int32_t *source, ef
     }
 }
 
-/* Returns the effect itself if the units are too few for a standard error. */
+/* If the units are too few for a standard error, returns the effect in units of the largest value, so
+ * that p does not depend on the unit of the values. */
 double effects_studentize(const effects_data *d, int64_t v, double effect, double error)
 {
     double limit = ROUNDING * d->scale[v];
-    if (isnan(error))
-        return isnan(effect) ? 0 : fabs(effect);
-    if (fabs(effect) <= limit)
+    if (isnan(effect) || fabs(effect) <= limit)
         return 0;
+    if (isnan(error))
+        return fabs(effect) / d->scale[v];
     return error > limit ? fabs(effect) / error : LARGEST;
 }
 
@@ -187,8 +194,22 @@ void effects_fill_correlation(ddsc_effect *row, double r, double free)
     row->high = tanh(z + margin);
 }
 
+/* Returns the number of blocks with values, which is 1 without blocks. */
+static int64_t count_blocks(const effects_data *d, int64_t v, effects_sum *scratch)
+{
+    int64_t n = 0;
+    if (!d->block)
+        return 1;
+    for (int64_t b = 0; b < d->n_blocks; b++)
+        scratch[b].n = 0;
+    for (int64_t i = 0; i < d->n; i++)
+        if (!isnan(d->value[v * d->n + i]))
+            n += scratch[(int64_t)d->block[i]].n++ < 1;
+    return n;
+}
+
 static void measure_number(const effects_data *d, int64_t v, const int32_t *source,
-                           double *statistic, ddsc_effect *row)
+                           effects_sum *scratch, double *statistic, ddsc_effect *row)
 {
     const double *y = d->value + v * d->n;
     double n = 0, x1 = 0, y1 = 0, x2 = 0, y2 = 0, xy = 0;
@@ -209,7 +230,7 @@ static void measure_number(const effects_data *d, int64_t v, const int32_t *sour
     if (!row)
         return;
     row->n = (int64_t)n;
-    effects_fill_correlation(row, r, n - 3 - (d->n_blocks > 0 ? (double)d->n_blocks - 1 : 0));
+    effects_fill_correlation(row, r, n - 2 - (double)count_blocks(d, v, scratch));
 }
 
 void effects_measure(const effects_data *d, int64_t v, const int32_t *source, effects_sum *scratch,
@@ -218,5 +239,5 @@ void effects_measure(const effects_data *d, int64_t v, const int32_t *source, ef
     if (d->n_levels > 0)
         measure_factor(d, v, source, scratch, statistic, row);
     else
-        measure_number(d, v, source, statistic, row);
+        measure_number(d, v, source, scratch, statistic, row);
 }

@@ -20,7 +20,7 @@ struct ddsc_permanova {
     ddsc_permanova_view view;
     int64_t n_columns;
     variable *variables;     /* per column */
-    variable points;         /* logarithm of the number of points; empty if not tested */
+    variable points;         /* logarithms of the numbers of points; empty if not tested */
     const variable **chosen; /* buffer for the variables of one model */
     const variable *block;   /* or NULL */
     bool *used;              /* n */

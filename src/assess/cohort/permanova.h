@@ -2,9 +2,10 @@
  *
  * G is the double-centered matrix of -D^2 / 2. A model has an orthonormal basis Q of its centered
  * columns. Its sum of squares is tr(Q^T G Q). The sum of squares of a column is the decrease of
- * this value if the column is omitted (marginal sums of squares). A permutation exchanges rows and
- * columns of G, which is the same as exchanging rows of Q. All statistics of a permutation follow
- * from the small matrix Y = Q^T G Q, so one product with G is sufficient for all columns.
+ * this value if the column is omitted (marginal sums of squares). A permutation reorders the rows
+ * and columns of G, which is equivalent to reordering the rows of Q. All statistics of a
+ * permutation follow from the small matrix Y = Q^T G Q, so one product with G is sufficient for all
+ * columns.
  *
  * The tests of the module compare all values with the results of the R package vegan. */
 #ifndef DDSC_ASSESS_COHORT_PERMANOVA_H
@@ -19,7 +20,7 @@ typedef struct variable {
     const char *name;
     ddsc_column_role role;
     bool number;
-    double *x; /* n: numbers, or numbers of levels; NaN if the value is missing */
+    double *x; /* n: numbers, or level numbers; NaN if the value is missing */
     int64_t n_levels;
     text_table names;    /* names of the levels, in order of appearance */
     const char **level;  /* n_levels names, sorted */
@@ -117,9 +118,8 @@ typedef struct permanova_total {
 typedef struct dispersion {
     double *code, *distance, *residual; /* n: level; distance; distance minus the level's mean */
     double *size, *mean;                /* per level: number of items; mean distance */
-    int64_t n, n_levels, n_used;        /* n_used: number of levels that have items */
-    double square,
-        limit; /* sum of squared residuals; if it is below `limit`, it is only rounding error */
+    int64_t n, n_levels, n_used;        /* n_used: number of levels with items */
+    double square, limit; /* sum of squared residuals; values below `limit` are rounding errors */
 } dispersion;
 
 /* Computes the distances to centroids. gram (n x n) is the centered Gram matrix of the listed

@@ -21,6 +21,7 @@ enum {
     STATES_RESTARTS = 10,
     NAME_SIZE = 320,
     NAME_PARTS = 2,
+    NAME_BYTES = 100, /* of a coordinate */
     GRAIN = 4096
 };
 /* A coordinate is part of the name of a state if its mean within the state differs from its overall
@@ -202,6 +203,15 @@ done:
     return status;
 }
 
+/* Returns the standard deviation, which is 0 for equal values although their mean has a rounding
+ * error. Values divided by this error would be meaningless. */
+static double to_deviation(double variance, double mean)
+{
+    static const double ROUNDING = 1e-10;
+    double deviation = sqrt(variance);
+    return deviation > ROUNDING * fabs(mean) ? deviation : 0;
+}
+
 /* Computes the means or, if `squares` is true, the standard deviations. */
 static void add_moments(ddsc_states *s, const measures *m, double *state, double *all, bool squares)
 {
@@ -224,9 +234,9 @@ static void add_moments(ddsc_states *s, const measures *m, double *state, double
         for (int64_t a = 0; a < d; a++)
             state[c * d + a] /= s->total[c] > 0 ? s->total[c] : 1;
     for (int64_t a = 0; squares && a < k * d; a++)
-        state[a] = sqrt(state[a]);
+        state[a] = to_deviation(state[a], s->mean[a]);
     for (int64_t a = 0; squares && a < d; a++)
-        all[a] = sqrt(all[a]);
+        all[a] = to_deviation(all[a], s->overall[a]);
 }
 
 static ddsc_status describe_states(ddsc_states *s, const measures *m)
@@ -281,8 +291,10 @@ static void write_name(char *out, const ddsc_states *s, const measures *m, int64
         at = next_coordinate(s, state, at);
         if (at < 0)
             break;
-        n += snprintf(out + n, (size_t)(NAME_SIZE - n), "%s%.100s %s", part ? ", " : " (",
-                      texts_get(&m->coordinates, at), far_of(s, state, at) > 0 ? "high" : "low");
+        const char *name = texts_get(&m->coordinates, at);
+        n += snprintf(out + n, (size_t)(NAME_SIZE - n), "%s%.*s %s", part ? ", " : " (",
+                      (int)text_cut(name, strlen(name), NAME_BYTES), name,
+                      far_of(s, state, at) > 0 ? "high" : "low");
     }
     if (n < NAME_SIZE && strchr(out, '('))
         snprintf(out + n, (size_t)(NAME_SIZE - n), ")");

@@ -1,7 +1,7 @@
-/* Compares two labelings of the same items: finds the clusters that are the same, and the clusters
- * that split, merged, appeared or vanished. The categories follow Spiliopoulou, Ntoutsi,
- * Theodoridis and Schult (MONIC, 2006). The overlap is symmetric (Jaccard), so that a large cluster
- * does not count as the same as a small cluster that it contains. */
+/* Compares two labelings of the same items: finds clusters that stayed the same, split, merged,
+ * appeared or vanished. The categories follow Spiliopoulou, Ntoutsi, Theodoridis and Schult (MONIC,
+ * 2006). The overlap is symmetric (Jaccard), so a large cluster and a small cluster inside it are
+ * not the same. */
 #include "assess/identity/identity.h"
 
 #include "base/sized.h"
@@ -16,7 +16,8 @@ struct ddsc_identity {
     ddsc_identity_view view;
     ddsc_identity_settings set;
     int32_t *number, *same, *same_new, *unused;
-    int64_t *common, *in_old, *in_new; /* shared items of each cluster */
+    int64_t *common, *in_old,
+        *in_new; /* items of each pair of clusters; shared items of each cluster */
     int64_t *size_old, *size_new;
     int64_t *parts_old, *parts_new; /* number of parts of each cluster in the other result */
     int64_t n_events, event_room;
@@ -89,8 +90,7 @@ static ddsc_status count_common(ddsc_context *ctx, ddsc_identity *t, const int32
     return DDSC_OK;
 }
 
-/* Copies the sizes of the clusters in their own results, which include items that are not shared.
- * */
+/* Copies the cluster sizes in one result, which include items that are not in the other result. */
 static ddsc_status take_sizes(ddsc_context *ctx, int64_t **sizes, const int64_t *given,
                               const int64_t *shared, int64_t k, const char *what)
 {
@@ -103,7 +103,7 @@ static ddsc_status take_sizes(ddsc_context *ctx, int64_t **sizes, const int64_t 
     return DDSC_OK;
 }
 
-/* ---- the same clusters ---- */
+/* ---- clusters that stayed the same ---- */
 
 static ddsc_status find_same(ddsc_context *ctx, ddsc_identity *t)
 {
@@ -135,7 +135,8 @@ done:
     return status;
 }
 
-/* Returns true if the numbers of the new clusters are distinct and the other numbers are unused. */
+/* Returns true if all new clusters have distinct numbers and no cluster uses a number listed as
+ * unused. */
 static bool numbers_hold(const ddsc_identity *t)
 {
     const ddsc_identity_view *v = &t->view;
@@ -146,7 +147,7 @@ static bool numbers_hold(const ddsc_identity *t)
            invariant_ascending(t->unused, v->n_unused) && n_used + v->n_unused == v->n_numbers;
 }
 
-/* Numbers the new clusters, and lists the numbers that are not used. */
+/* Numbers the new clusters, and lists the unused numbers. */
 static ddsc_status give_numbers(ddsc_context *ctx, ddsc_identity *t)
 {
     ddsc_identity_view *v = &t->view;
@@ -175,11 +176,11 @@ static ddsc_status give_numbers(ddsc_context *ctx, ddsc_identity *t)
 
 /* ---- events ---- */
 
-/* A view of the table for the cluster of an event. For old clusters, the other side is the new
- * clusters, and vice versa. */
+/* A cluster in one of the two results. The "other" clusters are the clusters in the other
+ * result. */
 typedef struct side {
     bool old;
-    int64_t cluster; /* label */
+    int64_t cluster; /* label of the cluster */
 } side;
 
 static int64_t others(const ddsc_identity *t, side s)
@@ -202,8 +203,8 @@ static int64_t shared_of_other(const ddsc_identity *t, side s, int64_t other)
     return (s.old ? t->in_new : t->in_old)[other];
 }
 
-/* Returns true if the other cluster is a part of this one: it contains enough items of this
- * cluster, and more than half of its own items are in this cluster. */
+/* Returns true if the other cluster is a part of this one: it contains a large enough share of this
+ * cluster, and more than half of its items are in this cluster. */
 static bool is_part(const ddsc_identity *t, side s, int64_t other)
 {
     int64_t both = common_with(t, s, other);
@@ -224,7 +225,8 @@ static int64_t parts_of(const ddsc_identity *t, side s)
     return (s.old ? t->parts_old : t->parts_new)[s.cluster];
 }
 
-/* Returns true if the cluster is a part of a split old cluster or of a merged new one. */
+/* Returns true if the cluster is a part of an old cluster that split or of a new cluster that
+ * merged old ones. */
 static bool is_part_of_any(const ddsc_identity *t, side s)
 {
     for (int64_t other = 0; other < others(t, s); other++) {
@@ -258,7 +260,8 @@ static bool is_named(const ddsc_identity *t, ddsc_identity_kind kind, side s, in
     return common_with(t, s, other) > 0;
 }
 
-/* Fills the list of the other clusters of an event. *most is the capacity. */
+/* Lists the other clusters of an event by decreasing number of common items, but no more than
+ * `most` of them. */
 static void list_parts(const ddsc_identity *t, ddsc_identity_event *e, side s, int32_t *part,
                        int64_t *common, int64_t *of, int64_t most)
 {
@@ -337,7 +340,7 @@ static ddsc_status find_events(ddsc_context *ctx, ddsc_identity *t)
     return DDSC_OK;
 }
 
-/* ---- the call ---- */
+/* ---- public call ---- */
 
 static ddsc_status identity_take(ddsc_context *ctx, ddsc_identity *t,
                                  const ddsc_identity_settings *given, int64_t n, int64_t k_old,
@@ -351,7 +354,7 @@ static ddsc_status identity_take(ddsc_context *ctx, ddsc_identity *t,
     CHECK(ctx_check(ctx, t->set.n_numbers >= 0, "n_numbers", (double)t->set.n_numbers, "0 .."));
     if (n < 0 || k_old < 1 || k_new < 1 || !mul_ok(k_old, k_new, &cells) || cells > MOST_CELLS)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                        "identity: %lld items in %lld and %lld clusters are out of range",
+                        "identity: n = %lld, k_old = %lld and k_new = %lld are out of range",
                         (long long)n, (long long)k_old, (long long)k_new);
     return DDSC_OK;
 }

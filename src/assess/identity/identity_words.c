@@ -1,4 +1,4 @@
-/* Describes the events of an identity in sentences. */
+/* Describes each event of a comparison in one sentence. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,7 +20,8 @@ __attribute__((format(printf, 2, 3))) static void say(sentence *s, const char *f
     s->used = BASE_MIN(s->used + (size_t)BASE_MAX(length, 0), s->size - 1);
 }
 
-/* Adds the clusters of the other result, for example "2 (110 items) and 11 (70 items)". */
+/* Adds the clusters of the other result, for example "2 (110 of its 115) and 11 (70 of its 90)", or
+ * "2 (110) and 11 (70)" without totals. */
 static void add_parts(sentence *s, const ddsc_identity_event *e, bool totals)
 {
     for (int64_t p = 0; p < e->n_parts; p++) {
@@ -50,8 +51,9 @@ static void add_same(sentence *s, const ddsc_identity_event *e)
     else
         say(s, "cluster %lld is the former cluster %lld: ", (long long)e->cluster,
             (long long)e->parts[0]);
-    say(s, "%lld of %lld former items and of %lld shared items now, overlap %.2f",
-        (long long)e->common[0], (long long)e->of[0], (long long)e->n_shared, e->overlap);
+    say(s, "%lld common item%s, out of %lld before and %lld now, overlap %.2f",
+        (long long)e->common[0], plural(e->common[0]), (long long)e->of[0], (long long)e->n_shared,
+        e->overlap);
 }
 
 static void add_new(sentence *s, const ddsc_identity_event *e)
@@ -63,7 +65,7 @@ static void add_new(sentence *s, const ddsc_identity_event *e)
         say(s, ", none of them in the first result");
     else if (added > 0)
         say(s, ", %lld of them not in the first result", (long long)added);
-    say(s, e->n_parts > 0 ? "; the others come from " : "");
+    say(s, e->n_parts == 0 ? "" : added > 0 ? "; the others come from " : ", from ");
     add_parts(s, e, false);
 }
 

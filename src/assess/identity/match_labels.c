@@ -2,8 +2,8 @@
 #include "assess/identity/identity.h"
 #include "distance/exact/exact.h"
 
-/* The assignment is solved as a transport problem with unit weights. An optimal basic plan moves
- * only whole units and is therefore a matching. */
+/* The assignment is solved as a transport problem with unit weights. A basic optimal plan moves
+ * only whole units, so it is a matching. */
 ddsc_status identity_match(ddsc_context *ctx, int32_t *into, const double *cost, int64_t k)
 {
     ddsc_status status = DDSC_OK;

@@ -1,5 +1,5 @@
-/* Updates a clustering after items have been added or removed. Clusters that are the same keep
- * their number. */
+/* Updates a clustering after items have been added or removed. Clusters that stayed the same keep
+ * their numbers. */
 #include <string.h>
 
 #include "assess/identity/identity.h"
@@ -16,9 +16,9 @@ struct ddsc_update {
     cluster_update set;
     ddsc_clustering *clustering;
     ddsc_identity *identity;
-    growth_trial trial; /* the candidates */
+    growth_trial trial; /* the candidates for additional clusters */
     const ddsc_update_candidate *candidates[GROWTH_MOST];
-    char *words[GROWTH_MOST]; /* describe the candidates */
+    char *words[GROWTH_MOST]; /* description of each candidate */
     ddsc_update_setting settings[MOST_SETTINGS];
 };
 
@@ -42,8 +42,9 @@ static void update_count_sizes(int64_t *size, const int32_t *label, int64_t n)
         size[label[i]]++;
 }
 
-/* Compares the clusters with those of the model on the kept items, or only on those that are not new.
- * The sizes are those of the whole sets. */
+/* Compares the new clusters with the clusters of the model, using only items that both contain. If
+ * `without_new` is true, also ignores items inserted since K was chosen. The sizes count all items
+ * of each clustering. */
 static ddsc_status compare_clusters(ddsc_context *ctx, ddsc_identity **identity,
                                     const cluster_update *u, const ddsc_model *m,
                                     const ddsc_clustering *c, bool without_new)
@@ -74,7 +75,7 @@ done:
     return status;
 }
 
-/* Returns the number of clusters that continue an old one. */
+/* Returns the number of clusters that continue an old cluster. */
 static int64_t count_same(const ddsc_identity *identity)
 {
     ddsc_identity_view v;
@@ -85,7 +86,7 @@ static int64_t count_same(const ddsc_identity *identity)
     return n;
 }
 
-/* A clustering with more clusters, and how its clusters compare with the old ones. */
+/* A clustering with additional clusters, and its comparison with the clusters of the model. */
 typedef struct larger {
     ddsc_clustering *clustering;
     ddsc_identity *identity;
@@ -101,9 +102,10 @@ static void larger_free(larger *l)
     l->identity = NULL;
 }
 
-/* Clusters the set with `extra` more clusters. All of them have to pass, and no more old clusters may
- * be lost than without them. An old cluster may hold new items that now form another cluster, so only
- * the other items identify it. */
+/* Clusters the set with `extra` more clusters. The result passes if the additional clusters consist
+ * mostly of new items, random halves of the items find them, and at least as many old clusters are
+ * preserved as without them. An old cluster may contain new items that now form a separate cluster,
+ * so the comparison ignores new items. */
 static ddsc_status try_larger(ddsc_context *ctx, larger *l, ddsc_update *u, const ddsc_model *m,
                               const cluster_plan *plan, int64_t extra)
 {
@@ -122,7 +124,7 @@ static ddsc_status try_larger(ddsc_context *ctx, larger *l, ddsc_update *u, cons
     return DDSC_OK;
 }
 
-/* Keeps the candidates for the view. */
+/* Stores the candidates and their descriptions in the view. */
 static ddsc_status describe_candidates(ddsc_context *ctx, ddsc_update *u, const larger *l)
 {
     u->trial = l->trial;
@@ -143,8 +145,9 @@ static ddsc_status describe_candidates(ddsc_context *ctx, ddsc_update *u, const 
     return DDSC_OK;
 }
 
-/* Replaces the clustering by the one whose additional clusters are found best in random halves of the
- * items, if any passes. Another cluster is tried as long as all additional ones are mostly new. */
+/* Tries 1, 2, ... additional clusters, as long as all additional clusters consist mostly of new
+ * items. Among the clusterings that pass, the one whose additional clusters agree best with random
+ * halves of the items replaces the current clustering. */
 static ddsc_status try_growth(ddsc_context *ctx, ddsc_update *u, const ddsc_model *m,
                               const cluster_plan *plan)
 {
@@ -179,8 +182,8 @@ done:
     return status;
 }
 
-/* Gives the clusters their numbers, after more clusters were tried if K was not given. Labels of
- * empty clusters have no number. */
+/* Numbers the clusters. If K was not specified, additional clusters are tried first. Empty clusters
+ * get no number. */
 static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_model *m,
                                 const cluster_plan *plan, bool may_grow)
 {
@@ -194,8 +197,8 @@ static ddsc_status keep_numbers(ddsc_context *ctx, ddsc_update *u, const ddsc_mo
     return cluster_renumber(ctx, u->clustering, found.numbers, found.n_numbers);
 }
 
-/* Returns the number of lists that were searched. A search for the whole graph does not count its
- * lists. */
+/* Returns the number of neighbor lists that were searched, or the number of all lists if the whole
+ * graph was searched. */
 static int64_t count_searched(const ddsc_clustering *c)
 {
     for (int64_t k = 0; k < c->view.n_details; k++)
@@ -204,7 +207,7 @@ static int64_t count_searched(const ddsc_clustering *c)
     return c->view.n;
 }
 
-/* Lists the settings that were chosen again, and their values in the model. */
+/* Lists the settings that were chosen again, with their old values from the model. */
 static void list_settings(ddsc_update *u, const ddsc_model *m)
 {
     const ddsc_clustering *c = u->clustering;

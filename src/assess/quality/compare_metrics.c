@@ -1,8 +1,8 @@
 /* Compares several metrics on one data set: the clusters of each metric, their stability, and their
- * agreement with the clusters of the other metrics. Also recommends one metric. Of the unsupervised
- * criteria that were tested, the stability of the clusters is the best one for choosing a metric
- * (bench/compare.py). The size of the lead in stability does not predict the gain in accuracy
- * (docs/metrics.md), so the result does not rate the recommendation. */
+ * agreement with the clusters of the other metrics. Recommends the metric with the most stable
+ * clusters, because stability was the best of the unsupervised criteria that were tested
+ * (bench/compare.py). The lead in stability does not predict the gain in accuracy
+ * (docs/metrics.md), so the recommendation has no confidence level. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const double PART_SHARE = 0.8;
 /* Metrics are treated as equivalent if the mean ARI of each metric with the others is at least this
  * value. */
 static const double SAME = 0.9;
-/* Thresholds of ddsc_sure, which version 0.2 reported. */
+/* Thresholds of ddsc_sure, which version 0.2 reported as the confidence of the recommendation. */
 static const double LEAD_SLIGHT = 0.02, LEAD_CLEAR = 0.06;
 
 struct ddsc_compare {
@@ -31,8 +31,7 @@ struct ddsc_compare {
     const ddsc_compare_row *row_list[METRICS];
     int32_t *labels;
     double ari[METRICS * METRICS], ami[METRICS * METRICS];
-    bool
-        unsupported[METRICS]; /* true if nothing in the data supports the clusters of this metric */
+    bool unsupported[METRICS]; /* nothing in the data supports the clusters of this metric */
     char words[WORDS_SIZE];
 };
 
@@ -46,7 +45,8 @@ void ddsc_compare_destroy(ddsc_compare *compare)
 
 SIZED_VIEW(ddsc_compare, .words = "")
 
-/* Returns the K that most metrics suggest. Ties are broken in favor of the earlier metric. */
+/* Returns the K that the largest number of metrics suggest. Ties are broken in favor of the earlier
+ * metric. */
 static int64_t common_k(const ddsc_compare_row *rows, int64_t n)
 {
     int64_t best = 0, best_votes = 0;
@@ -62,8 +62,8 @@ static int64_t common_k(const ddsc_compare_row *rows, int64_t n)
     return best;
 }
 
-/* Draws a random 80% of the items and returns their number. Sets place[i] to the index of item i
- * among them, or to -1 if the item was not drawn. */
+/* Draws a random 80% of the items and returns their number. Sets place[i] to the index of item i in
+ * the subsample, or to -1 if the item was not drawn. */
 static int64_t draw_part(int32_t *place, int64_t n, uint64_t seed, uint64_t round)
 {
     int64_t kept = 0;
@@ -73,8 +73,8 @@ static int64_t draw_part(int32_t *place, int64_t n, uint64_t seed, uint64_t roun
     return kept;
 }
 
-/* Computes the agreement between the labels of a subsample in the full clustering and the labels
- * found by clustering the subsample alone. The result is NaN if there are too few items. */
+/* Computes the adjusted Rand index between the labels of a subsample in the full clustering and the
+ * labels found by clustering the subsample alone. The result is NaN if there are too few items. */
 static ddsc_status part_agreement(ddsc_context *ctx, double *ari, const ddsc_graph *g,
                                   const int32_t *labels, const ddsc_cluster_settings *set,
                                   uint64_t round)
@@ -129,7 +129,7 @@ done:
     return status;
 }
 
-/* Computes the verdict for one metric, as a report would show it. */
+/* Computes the verdict for one metric, as in a report. */
 static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
                                   const ddsc_clustering *c, const measures *data, int64_t cost)
 {
@@ -188,16 +188,16 @@ static ddsc_level best_level(const ddsc_compare *t)
     return best;
 }
 
-/* Returns true if nothing supports the clusters of metric i while another metric finds separate
- * ones. The labels of metric i may still be stable, because a single cloud that is always cut at
- * the same place also gives stable labels. */
+/* Returns true if nothing supports the clusters of metric i, while another metric finds separate
+ * clusters. The labels of metric i may still be stable: a single cloud always cut at the same place
+ * also gives stable labels. */
 static bool is_unsupported(const ddsc_compare *t, int64_t i)
 {
     return t->unsupported[i] && best_level(t) >= DDSC_LEVEL_PARTLY;
 }
 
-/* Returns the most stable metric whose clusters are supported. If stabilities are unknown or equal,
- * returns the first metric whose clusters are supported. */
+/* Returns the most stable metric whose clusters are supported. If stabilities are unknown or tied,
+ * returns the first such metric. */
 static int64_t recommend(const ddsc_compare *t)
 {
     int64_t best = -1;
@@ -208,7 +208,7 @@ static int64_t recommend(const ddsc_compare *t)
 }
 
 /* Returns the lead in stability over the other metrics whose clusters are supported, or over all
- * other metrics if over_all is true. The lead is infinite if there are no such metrics. */
+ * other metrics if over_all is true. Returns infinity if there are no other metrics to compare. */
 static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
 {
     double second = -INFINITY;
@@ -218,8 +218,7 @@ static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
     return t->rows[best].stability - second;
 }
 
-/* Returns the description of the size of the lead that version 0.2 used. Only a lead over all
- * metrics can be clear. */
+/* Rates the lead as version 0.2 did. Only a lead over all metrics can be rated clear. */
 static ddsc_sure how_sure(const ddsc_compare *t, int64_t best)
 {
     double lead = lead_of(t, best, false);

@@ -7,16 +7,16 @@
 #include "cluster/spectral/decompose.h"
 
 typedef struct item_sums {
-    int64_t intra, inter; /* entries of the item's own list */
-    int64_t n_edges;      /* edges of the item in A to items with a class */
+    int64_t intra, inter; /* entries of the item's neighbor list: same class; other class */
+    int64_t n_edges;      /* edges in A from the item to items with a class */
     double least_intra, most_inter;
     bool has_intra;
 } item_sums;
 
-/* Counts the entries of the item's own list, which are the neighbor sets of the paper. The
- * affinities come from the item's row of the symmetric matrix A, in which an edge that is in only
- * one list has half its weight. Theorem 2 compares them with changes of the same matrix. Entries
- * that are not edges are 0. */
+/* Counts the entries of the item's neighbor list, which is its neighbor set in the paper. The
+ * affinities come from the item's row of the symmetric matrix A, where an edge that is in only one
+ * of the two lists has half its weight, because Theorem 2 compares them with changes in A. Pairs
+ * without an edge have affinity 0. */
 static item_sums sum_item(const ddsc_graph *g, const sparse *a, const int32_t *truth, int64_t i)
 {
     item_sums s = {.least_intra = INFINITY};
@@ -70,9 +70,9 @@ done:
     return status;
 }
 
-/* Counts the values of `from` whose members all have the same value of `to`. For each value of
- * `from`, sets shared[] to this common value of `to`, to -1 if there are no members, or to -2 if
- * the members have several values. */
+/* Counts the values of `from` whose items all have the same value of `to`. For each value of
+ * `from`, sets shared[] to the common value of `to`, to -1 if there are no items, or to -2 if `to`
+ * differs among the items. */
 static int64_t count_single(int32_t *shared, int64_t n_from, const int32_t *from, const int32_t *to,
                             const int32_t *class, int64_t n)
 {
@@ -105,8 +105,8 @@ done:
     return status;
 }
 
-/* Adds one item to the sums. Appends the tolerance of the item to xi if it is known, and returns
- * the new number of values. */
+/* Adds one item to the sums. If the tolerance of the item is known, appends it to xi. Returns the
+ * new number of values in xi. */
 static int64_t correctness_collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n_known)
 {
     double tolerance = item_tolerance(s);

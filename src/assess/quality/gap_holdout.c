@@ -1,26 +1,26 @@
-/* Tests whether a gap also exists in items that were not used to find it. Clusters are cut where
- * the graph is sparsest, so this selection alone makes the valley at their boundary deep. In a
- * continuum, especially one of uneven density, the deepest of all possible cuts scores as high as a
- * real gap (gaps.c).
+/* Tests whether a gap also exists in items that were not used to find it. Cluster boundaries lie
+ * where the graph is sparsest, and this selection alone makes the valley at a boundary deep. In a
+ * continuum, especially one with uneven density, the deepest of all possible cuts scores as high as
+ * a real gap (gaps.c).
  *
- * The test therefore splits the items into two random halves. The first half is clustered using its
- * own edges only, and its random walk locates the valley and the peaks on both sides. The second
- * half is then ordered by its edges to the first: the f of an item is the mean f of its neighbors
- * in the first half. Finally, the affinity across the valley is measured with the edges within the
- * second half, which the test has not used before.
+ * The test therefore splits the items into two random halves. The first half is clustered using
+ * only edges within this half, and a random walk on it locates the valley and the peaks on both
+ * sides. The second half is then ordered by its edges to the first half: the f of an item is the
+ * mean f of its neighbors in the first half. Finally, the affinity across the valley is measured
+ * with the edges within the second half, which have not been used before.
  *
- * A valley due to chance disappears. It may even become a peak: if the first half is sparse
- * somewhere, the neighbor lists of the second half contain more items of the second half there. A
- * real gap remains. Each cluster receives the score of the half's cluster with which it overlaps
- * most, averaged over the splits. */
+ * A real gap remains. A valley due to chance disappears or even becomes a peak: where the first
+ * half is sparse, the neighbor lists of the second half contain more items of the second half. Each
+ * cluster receives the score of the cluster in the half with which it overlaps most, averaged over
+ * the splits. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/quality/gaps.h"
 #include "cluster/spectral/decompose.h"
 
-/* One split is sufficient for more than FEW items. Sets of more than MOST items are not tested,
- * because the scores of real gaps grow with the square root of the number of items and are then far
+/* If there are more than FEW items, one split is sufficient. Sets of more than MOST items are not
+ * tested: the scores of real gaps grow with the square root of the number of items and are then far
  * above the limit. */
 enum { SPLITS = 5, FEW = 2000, MOST = 20000, RESTARTS = 3, PRODUCTS = 2000 };
 /* Tolerance for eigenvectors that are used only to compute labels. */
@@ -31,11 +31,11 @@ static const double LEAST = -2;
 
 typedef struct half {
     int64_t n;
-    int32_t *place; /* for each of all items: index of the item in the half, or -1 */
+    int32_t *place; /* for each item of the set: its index in the half, or -1 */
     sparse a;       /* edges within the half */
     double *f;      /* n x k: values of the random walk */
     double *key, *level, *across;
-    int32_t *along; /* items of the half, in their order along the first direction of all items */
+    int32_t *along; /* items of the half, ordered along the first direction */
     int32_t *order, *rank;
 } half;
 
@@ -43,16 +43,16 @@ typedef struct held_search {
     const sparse *a;
     const int32_t *labels, *along;
     int64_t n, k, n_found;
-    /* Minimum number of edges per item. Components of up to tau + 1 items are treated as isolated
-     * items. */
+    /* Minimum number of edges per item. Components with at most tau + 1 items are treated as
+     * isolated items. */
     int64_t tau;
     int32_t *mixed; /* n: items in random order */
     half first, other;
     int32_t *cut; /* labels of the first half */
-    /* k x k: number of items shared by each cluster of the half and each cluster of all items;
-     * followed by the sizes of both kinds of clusters */
+    /* k x k: number of items shared by each cluster of the half and each cluster of the full set,
+     * followed by the sizes of these clusters */
     int64_t *shared;
-    double *score; /* k: scores of the half's clusters */
+    double *score; /* k: scores of the clusters of the half */
 } held_search;
 
 static ddsc_status half_new(ddsc_context *ctx, half *h, int64_t n, int64_t k)
@@ -73,7 +73,7 @@ static void half_free(ddsc_context *ctx, half *h)
     MEM_FREE(ctx, h->rank, h->order, h->along, h->across, h->level, h->key, h->f, h->place);
 }
 
-/* Collects the edges within a half. The items of the half keep their relative order. */
+/* Extracts the edges within a half. The items of the half keep their relative order. */
 static ddsc_status half_links(ddsc_context *ctx, half *h, const sparse *a)
 {
     int64_t nnz = 0, row = 0;
@@ -125,8 +125,8 @@ done:
     return status < 0 ? status : DDSC_OK; /* approximate eigenvectors are sufficient */
 }
 
-/* Runs the random walk from every cluster of the first half. For the items of both halves, f is
- * then the mean over their neighbors in the first half. */
+/* Runs the random walk from every cluster of the first half. Then sets f of every item in both
+ * halves to the mean over its neighbors in the first half. */
 static ddsc_status walk_half(ddsc_context *ctx, held_search *s)
 {
     ddsc_status status = DDSC_OK;
@@ -196,9 +196,9 @@ static void place_halves(held_search *s, bool turned)
     }
 }
 
-/* Orders the items of a half by f. Items so far from the boundary that f cannot distinguish them
- * are ordered along the first direction (gaps.c). On return, key[order[t]] is the sort key of the
- * item at rank t. */
+/* Orders the items of a half by f. Items that f cannot distinguish, because they are far from the
+ * boundary, are ordered along the first direction (gaps.c). On return, key[order[t]] is the sort
+ * key of the item at rank t. */
 static void order_half(half *h, int64_t k, int64_t c)
 {
     for (int64_t t = 0; t < h->n; t++)
@@ -209,8 +209,8 @@ static void order_half(half *h, int64_t k, int64_t c)
     gaps_crossing(h->level, &h->a, h->rank);
 }
 
-/* Transfers the positions to the other half. The valley is at the same value of f. The peaks are at
- * the same relative positions on each side of the valley. */
+/* Transfers the positions of the valley and its peaks to the other half. The valley has the same
+ * value of f, and the peaks have the same relative positions on each side of the valley. */
 static gap_place carry_over(const half *first, const half *other, const gap_place *p)
 {
     double fence = (first->key[first->order[p->at]] + first->key[first->order[p->at + 1]]) / 2;
@@ -238,7 +238,7 @@ static void score_cluster(held_search *s, int64_t c, int64_t size)
     s->score[c] = fmax(g.score, LEAST);
 }
 
-/* Adds the score of the half's best-matching cluster to `held` of each cluster. */
+/* Adds to `held` of each cluster the score of the best-matching cluster in the half. */
 static void match(const held_search *s, cluster_gap *out, const int64_t *size, const int64_t *whole,
                   double share)
 {

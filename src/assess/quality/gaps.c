@@ -1,20 +1,21 @@
-/* Tests whether a gap separates a cluster from the rest. Items are ordered by a random walk that
- * starts in the cluster and restarts there with probability 1 - a (personalized PageRank):
+/* Tests whether a gap separates a cluster from the other items. Items are ordered by a random walk
+ * that starts in the cluster and restarts there with probability 1 - a (personalized PageRank):
  *
  *     f = (1 - a) 1_C + a D^-1 A f.
  *
- * The level sets of f grow outward from the core of the cluster. Items so far from the boundary
- * that f cannot distinguish them are ordered along the first direction of diffusion (direction.c).
+ * The level sets of f grow outward from the core of the cluster. Items that f cannot distinguish,
+ * because they are far from the boundary, are ordered along the first direction of diffusion
+ * (direction.c).
  *
- * Let c(t) be the affinity between the first t items and the others. A gap is a valley of c near
- * the boundary of the cluster:
+ * Let c(t) be the total affinity between the first t items in this order and the remaining items. A
+ * gap is a valley of c near the boundary of the cluster:
  *
  *     v = c(valley) / min(highest c before it, highest c after it).
  *
  * In a cloud of uniform density, v is about 1. If the cluster is a thin line of items, v may be
  * small by chance: with m items across the line, the relative fluctuation of c is about 1 /
- * sqrt(m). The score of a gap is therefore (1 - v) sqrt(m). Here m is the effective number (sum
- * x)^2 / sum x^2 of items that contribute the affinities x across the peaks.
+ * sqrt(m). The score of a gap is therefore (1 - v) sqrt(m), where m = (sum x)^2 / sum x^2 is the
+ * effective number of items that contribute the affinities x across the peaks.
  *
  * Lines, planes and light-tailed clouds score below 3.5 (bench/verdict.py). For larger sets,
  * verdict.c requires a higher score. It also requires that the gap exists in held-out items
@@ -33,8 +34,8 @@ typedef struct gap_search {
     const int64_t *size;  /* size of each cluster */
     const int32_t *which; /* clusters to examine */
     cluster_gap *out;
-    const double *root;   /* n: square roots of the degrees */
-    const int32_t *along; /* n: items in their order along the first direction */
+    const double *root;   /* n: square roots of the degrees in `a` */
+    const int32_t *along; /* n: items, ordered along the first direction */
     const double *walk;   /* n x width: D^1/2 f of up to `width` clusters */
     int64_t first, width;
     double *key, *level, *across; /* n per worker */
@@ -54,8 +55,8 @@ void gaps_crossing(double *level, const sparse *a, const int32_t *rank)
         level[t] += level[t - 1];
 }
 
-/* Returns the effective number of items that carry the affinity across position t, on the side with
- * fewer such items. */
+/* Returns the effective number of items that carry the affinity across position t, on the side
+ * where this number is smaller. */
 static double gaps_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t)
 {
     double sum[2] = {0}, square[2] = {0};
@@ -189,7 +190,8 @@ static void choose_clusters(int32_t *which, const int64_t *size, int64_t k, int6
     }
 }
 
-/* Sorts items by their position along the first direction. Items without a position come first. */
+/* Sorts the items by their positions along the first direction. Items without a position come
+ * first. */
 static void sort_along(int32_t *along, double *key, const int64_t *place, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -1,12 +1,12 @@
-/* Compares the rows of the embedding with the centers of the clusters. Rows near the center of
- * their cluster are typical, and rows between two centers are ambiguous. */
+/* Compares the rows of the embedding with the centers of the clusters. Items near the center of
+ * their cluster are typical, and items between two centers are ambiguous. */
 #include <math.h>
 
 #include "base/sized.h"
 #include "cluster/spectral/cluster.h"
 #include "numeric/linalg/linalg.h"
 
-enum { COLUMNS_GRAIN = 8 };    /* number of columns in one cache line */
+enum { COLUMNS_GRAIN = 8 };    /* columns in one cache line */
 enum { PIECE_WORK = 1 << 18 }; /* minimum number of operations per thread */
 
 typedef struct standing {
@@ -16,10 +16,10 @@ typedef struct standing {
     int64_t *size;  /* k */
     double *center; /* k x dim */
     double *distance, *ambiguity;
-    int32_t *next; /* the last three arrays have n entries or are NULL */
+    int32_t *next; /* n; distance, ambiguity and next may be NULL */
 } standing;
 
-/* Computes some columns of the cluster means. Every sum adds the rows in order, so the result does
+/* Computes some columns of the cluster means. Each sum adds the rows in order, so the result does
  * not depend on the number of threads. */
 static ddsc_status sum_columns(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -61,7 +61,7 @@ static ddsc_status stand_rows(void *arg, int64_t begin, int64_t end, int worker)
         if (s->distance)
             s->distance[i] = distance;
         if (s->ambiguity)
-            s->ambiguity[i] = sum > 0 ? distance / sum : 0; /* also 0 if nearest is infinite */
+            s->ambiguity[i] = sum > 0 ? distance / sum : 0; /* also 0 if `nearest` is infinite */
         if (s->next)
             s->next[i] = next;
     }

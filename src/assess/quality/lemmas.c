@@ -16,8 +16,8 @@ static ddsc_status lemma_weigh(ddsc_context *ctx, double **weight, const ddsc_gr
     return affinity_weigh(ctx, *weight, &ignored, g, how);
 }
 
-/* Compares the entries that the lists of both graphs contain. sqrt(gamma) D is sqrt(-log A), also
- * with local scaling and for two runs with different gamma. */
+/* Compares the pairs that are in the neighbor lists of both graphs. sqrt(gamma) D is computed as
+ * sqrt(-log A), which is also valid with local scaling and for runs with different gamma. */
 ddsc_status lemma_2_measure(ddsc_context *ctx, ddsc_stability_row *row, const ddsc_graph *first,
                             const ddsc_graph *again, const affinity_settings *how)
 {
@@ -74,8 +74,8 @@ static int64_t fewest_points(const measures *m)
     return fewest;
 }
 
-/* E = sqrt(2/m) (kappa + epsilon exp(kappa / epsilon)). The exponential overflows for all usual
- * data, so the sum is computed from the logarithms of both terms. */
+/* E = sqrt(2/m) (kappa + epsilon exp(kappa / epsilon)). The exponential overflows for typical data,
+ * so the sum is computed from the logarithms of the two terms. */
 static double log10_of_e(double kappa, double epsilon, double m)
 {
     double first = log(kappa), second = log(epsilon) + kappa / epsilon;

@@ -1,33 +1,33 @@
 /* Finds outliers. The score of an item is its mean distance to its neighbors in the graph, divided
- * by the average of the same quantity over these neighbors. It is about 1 within a cluster of any
- * density and larger outside (after Breunig, Kriegel, Ng and Sander 2000, without the reachability
- * distance). The spread of the scores depends on the dimension and the metric, so the limit is
- * computed from the data:
+ * by the average of the mean distances of these neighbors. The score is about 1 inside a cluster of
+ * any density and larger outside (after Breunig, Kriegel, Ng and Sander 2000, without the
+ * reachability distance). The spread of the scores depends on the dimension and the metric, so the
+ * limit is computed from the data:
  *
- *     median + 5 max(q90 - median, 0.4 v). Here
+ *     median + 5 max(q90 - median, 0.4 v).
  *
- * q90 is the 90% quantile of the scores, and v is the median over items of the coefficient of
- * variation of the distances in a list. The second term is needed for evenly spaced items. Their
- * scores hardly vary, so without this term the two ends of a line would be marked. The scores of
- * clean data sets are below the limit, and those of planted outliers exceed it (bench/outliers.py).
- * If most items of a cluster exceed the limit, none of them is marked, because they form a small
- * cluster. */
+ * Here, q90 is the 90% quantile of the scores, and v is the median over all items of the
+ * coefficient of variation of the distances to their neighbors. The second term is needed for
+ * evenly spaced items, whose scores hardly vary: without it, both ends of a line would be marked.
+ * In bench/outliers.py, the scores of clean data are below the limit, and those of planted outliers
+ * exceed it. If most items of a cluster exceed the limit, none of them is marked, because they are
+ * a sparse cluster and not outliers. */
 #include <math.h>
 
 #include "assess/quality/quality.h"
 #include "base/sized.h"
 
 static const double OUTLIER_TIMES = 5, OUTLIER_UNEVEN = 0.4;
-/* This value replaces the median score if most items coincide with all of their neighbors and
- * therefore have no score. */
+/* Replaces the median score if most items coincide with all of their neighbors and therefore have
+ * no score. */
 static const double OUTLIER_TWINS = 2;
-/* Lower limit on the mean distances, relative to their median. Without it, duplicates would make
- * all other items outliers. */
+/* Lower limit for mean distances, relative to their median. Without this limit, duplicates would
+ * make all other items outliers. */
 static const double OUTLIER_LEAST = 0.1;
 
 typedef struct list_shape {
     double mean,
-        variation; /* mean of the distances to the neighbors; 0 if the item has no neighbors */
+        variation; /* mean and coefficient of variation of the distances to the neighbors, or 0 */
 } list_shape;
 
 static list_shape list_shape_of(const ddsc_graph *g, int64_t i)
@@ -44,8 +44,8 @@ static list_shape list_shape_of(const ddsc_graph *g, int64_t i)
     return s;
 }
 
-/* Returns a quantile of the numbers in x. Non-positive numbers are treated as 0 if `zeros` is true
- * and ignored otherwise. The result is 0 if no numbers remain. */
+/* Returns a quantile of the numbers in x. Non-positive and NaN values count as 0 if `zeros` is
+ * true, and are ignored otherwise. Returns 0 if no values remain. */
 static double quantile(double *space, const double *x, int64_t n, double share, bool zeros)
 {
     int64_t m = 0;
@@ -68,7 +68,8 @@ static void score_items(double *score, const ddsc_graph *g, const double *length
     }
 }
 
-/* Marks the items above the limit, except in clusters of which most items would be marked. */
+/* Marks the items whose scores exceed the limit, except in clusters where this would mark most
+ * items. */
 static ddsc_status mark(ddsc_context *ctx, ddsc_outliers *out, const double *score,
                         const int32_t *labels, int64_t n, int64_t k)
 {

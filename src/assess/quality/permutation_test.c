@@ -2,29 +2,29 @@
  * The test is used for sets that are too small to show gaps. It is a permutation test of the
  * hypothesis "all items are samples of one distribution". A point is described by its coordinates,
  * their squared differences from the overall mean (unless this is too much work), and the sum of
- * these squares, each in standard deviations. The statistic T is the sum over items of the squared
- * mean description times the number of points.
+ * these squares, each standardized. The statistic T is the sum over items of the squared mean
+ * description times the number of points.
  *
- * Under the hypothesis, points with their weights are exchangeable. Permuting the points then does
- * not change the distribution of T (Fisher 1935), and p = (1 + permutations with at least T) / (1 +
- * permutations).
+ * Under the hypothesis, weighted points are exchangeable, so permuting them does not change the
+ * distribution of T (Fisher 1935). Then p = (1 + b) / (1 + permutations), where b permutations have
+ * a statistic of at least T.
  *
- * The entries of items over a shared support (images, histograms, documents) are not exchangeable,
- * because no point occurs twice in an item. Points with arbitrary weights are not exchangeable
- * either. Items of a single point are equally different under every permutation. In these cases, p
- * is not computed. */
+ * p is not computed in the following cases. If items share a support (images, histograms,
+ * documents), their points are not exchangeable, because no point occurs twice in an item. Points
+ * with arbitrary weights are not exchangeable either. If each item has a single point, T is the
+ * same for every permutation. */
 #include <math.h>
 #include <string.h>
 
 #include "assess/quality/verdict.h"
 
-/* maximum of entries times descriptions times permutations, which limits the work */
+/* maximum of entries x numbers per description x permutations */
 enum { PERMUTATIONS = 199, PERMUTATION_WORK = 100000000 };
 
 typedef struct point_table {
-    int64_t m, f;           /* number of entries; number of descriptions per entry */
+    int64_t m, f;           /* number of entries; numbers per description */
     double *x;              /* m x f */
-    double *weight;         /* m: 1 for a point with the mean weight of its item */
+    double *weight;         /* m: weight relative to the mean weight in the item */
     int64_t *first, *place; /* items + 1: start of each item's entries; m: the permutation */
     double *mean;           /* f */
 } point_table;
@@ -43,7 +43,7 @@ static void describe_point(const point_table *p, const ddsc_measures_view *v, co
     }
 }
 
-/* Subtracts the mean and divides by the standard deviation. Constant descriptions become 0. */
+/* Subtracts the mean and divides by the standard deviation. Constant columns become 0. */
 static void standardize(const point_table *p)
 {
     for (int64_t c = 0; c < p->f; c++) {
@@ -77,7 +77,7 @@ static ddsc_status point_table_open(ddsc_context *ctx, point_table *p, const dds
     TRY(MEM_NEW(ctx, p->place, p->m));
     TRY(MEM_NEW(ctx, p->mean, p->f));
     TRY(MEM_ZERO(ctx, center, v->dim));
-    for (int64_t e = 0; e < v->n_entries; e++) /* items have equal weight */
+    for (int64_t e = 0; e < v->n_entries; e++) /* all items have the same weight */
         for (int64_t c = 0; c < v->dim; c++)
             center[c] += v->weight[e] * v->support[v->index[e] * v->dim + c] / (double)v->n_items;
     for (int64_t i = 0; i < v->n_items; i++)
@@ -113,10 +113,10 @@ static double differences(const point_table *p, int64_t n)
     return total;
 }
 
-/* Returns true if the items could be random samples. Each point must belong to a single item, apart
- * from a few points that are equal by chance. All weights must be integer multiples of the item's
- * smallest weight, as they are after equal points are merged. Points with other weights are not
- * exchangeable, because weights are normalized per item. */
+/* Returns true if the items could be random samples. Almost every point must belong to a single
+ * item. All weights in an item must be integer multiples of its smallest weight, as they are after
+ * equal points were merged. Points with other weights are not exchangeable, because weights are
+ * normalized per item. */
 static bool are_draws(const ddsc_measures_view *v)
 {
     if (10 * v->n_support < 9 * v->n_entries)
@@ -141,7 +141,8 @@ ddsc_status permutation_test_items(ddsc_context *ctx, double *p_value, const dds
     ddsc_measures_view v;
     ddsc_measures_get_view(data, &v);
     int64_t n = v.n_items, beyond = 0;
-    int64_t most = PERMUTATION_WORK / (2 * PERMUTATIONS * BASE_MAX(n, 1)); /* descriptions */
+    int64_t most =
+        PERMUTATION_WORK / (2 * PERMUTATIONS * BASE_MAX(n, 1)); /* numbers per description */
     point_table p = {.f = 2 * v.dim + 1 <= most ? 2 * v.dim + 1 : v.dim + 1};
     *p_value = NAN;
     if (n < 2 || v.n_entries == n || p.f > most || cost == DDSC_COST_MATRIX ||

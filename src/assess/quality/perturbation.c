@@ -1,4 +1,4 @@
-/* Compares two runs: their eigenspaces, affinities and Laplacians, and the two perturbation
+/* Compares two runs: their eigenspaces, affinities and Laplacians. Computes two perturbation
  * bounds. */
 #include <math.h>
 
@@ -28,9 +28,9 @@ done:
     return status;
 }
 
-/* last_kept returns the smallest of the K kept eigenvalues of the operator, and first_other returns
- * the largest of the others. Omitted items have the eigenvalue 0. The smallest possible eigenvalue
- * is -1. */
+/* last_kept returns the smallest of the K largest eigenvalues of the operator, and first_other
+ * returns the next smaller one. Each omitted item adds an eigenvalue of 0. No eigenvalue is below
+ * -1. */
 static double last_kept(const decomposition *d, int64_t k)
 {
     return k <= d->eigen.k ? d->eigen.value[k - 1] : -1;
@@ -56,7 +56,7 @@ double theory_smallest_affinity(const sparse *a)
     return a->nnz > 0 ? least : 0;
 }
 
-/* H is the difference of the two operators. Only the current row of H V is stored. */
+/* H is the difference of the two operators. Only one row of H V is stored at a time. */
 typedef struct difference {
     double zeta, zeta_common, frobenius2, largest;
     int64_t n_first, n_both; /* number of edges in the first run; number of edges in both runs */
@@ -73,8 +73,8 @@ static double operator_entry(const decomposition *d, int64_t i, int64_t p)
     return d->a.value[p] / (sqrt(d->degree[i]) * sqrt(d->degree[d->a.column[p]]));
 }
 
-/* Returns the diagonal entry. An item without edges is a component with 1 on the diagonal, unless
- * the item was omitted. */
+/* Returns diagonal entry i of the operator. It is 1 if the item has no edges and was not omitted,
+ * and 0 otherwise. */
 static double operator_diagonal(const decomposition *d, int64_t i)
 {
     return d->part[i] >= 0 && d->a.offset[i] == d->a.offset[i + 1] ? 1 : 0;
@@ -144,9 +144,9 @@ static double theorem_bound(double zeta, double alpha, double gap, int64_t n, in
     return 2 * zeta * sqrt((double)n) / (gap * room * room * sqrt((double)tau));
 }
 
-/* Computes the bound of Davis and Kahan: |sin Theta|_F <= |H V|_F / delta, if the eigenvalues of V
- * exceed those that the other run does not keep by at least delta. Computes the bound with the V of
- * each run, and returns the smaller one. */
+/* Computes the bound of Davis and Kahan: |sin Theta|_F <= |H V|_F / delta, if every eigenvalue of V
+ * exceeds every eigenvalue that the other run discards by at least delta. Computes this bound for
+ * the V of each run, and returns the smaller value. */
 static double direct_bound(const difference *h, int64_t k, const decomposition *x,
                            const decomposition *y)
 {

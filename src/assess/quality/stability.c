@@ -1,4 +1,4 @@
-/* Repeats the clustering on resampled points and compares each run with the first. */
+/* Repeats the clustering on resampled points and compares each of these runs with the first one. */
 #include <math.h>
 #include <string.h>
 
@@ -165,8 +165,8 @@ static void sum_up_rows(ddsc_stability *s)
     v->direct_vacuous = !(s->worst.direct_bound < v->sin_limit);
 }
 
-/* For each item, computes how often its label changed, and the other cluster to which it was
- * assigned most often. Ties go to the lower number. */
+/* For each item, computes how often its label changed, and to which other cluster it was assigned
+ * most often. Ties go to the lower label. */
 static ddsc_status sum_up_items(ddsc_context *ctx, ddsc_stability *s, const int32_t *first)
 {
     ddsc_status status = DDSC_OK;
@@ -217,9 +217,9 @@ static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
 {
     ddsc_status status = DDSC_OK;
     TRY(cluster_settings_take(ctx, &job->plan, cluster));
-    /* Parameters that the first run chose from the data are kept, so that every run evaluates the
-     * same function of the points. The rule for gamma is part of this function, so gamma itself is
-     * computed again. */
+    /* All runs use the parameters that the first run chose from the data, so that every run
+     * evaluates the same function of the points. The rule for gamma is part of this function, so
+     * gamma itself is recomputed. */
     job->plan.metric = first->metric.set;
     job->plan.set.joined = 0;
     job->plan.set.k_min = job->plan.set.k_max = first->view.k;

@@ -1,4 +1,4 @@
-/* Describes the results of the resampling in sentences. */
+/* Describes the results of resampling in sentences. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ static void say_theorem(char *words, size_t *used, const ddsc_stability_view *v)
                   (long long)v->k);
     else if (!(w->zeta < v->alpha))
         words_say(words, used,
-                  " Theorem 1 does not apply here, because the largest change of an affinity (zeta "
-                  "%.3g) must be below the smallest affinity (alpha %.3g).",
+                  " Theorem 1 does not apply here, because the largest change in an affinity (zeta "
+                  "%.3g) is not below the smallest affinity (alpha %.3g).",
                   w->zeta, v->alpha);
     else
         words_say(words, used,

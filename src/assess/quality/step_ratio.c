@@ -1,9 +1,9 @@
 /* Tests whether the parts of a small set are separate, using the edges of its minimum spanning tree
- * (steps). If its j longest edges are removed, the remaining parts are the clusters of single
- * linkage (Gower and Ross 1969). R is the shortest removed edge divided by the longest remaining
- * one, that is, the smallest distance between two parts divided by the longest step within a part.
- * Every part must have at least LEAST_PART items and a tenth of all items. Among all j that satisfy
- * this, the one with the largest R is chosen. */
+ * (steps). Removing the j longest edges leaves the clusters of single linkage (Gower and Ross
+ * 1969), called parts. R is the shortest removed edge divided by the longest remaining edge, that
+ * is, the smallest distance between two parts divided by the longest step within a part. Every part
+ * must have at least LEAST_PART items and at least a tenth of all items. Among all j that satisfy
+ * this condition, the j with the largest R is chosen. */
 #include <math.h>
 
 #include "assess/quality/verdict.h"
@@ -19,8 +19,8 @@ static int32_t root_of(int32_t *parent, int32_t i)
     return i;
 }
 
-/* Joins the items by the first n_edges edges, so that parent (n) leads to the root of each part.
- * Returns the size of the smallest part. */
+/* Joins the items with the n_edges shortest edges, so that parent (n) leads from each item to the
+ * root of its part. Returns the size of the smallest part. */
 static int64_t join_by_steps(int32_t *parent, int64_t *size, const ddsc_graph *g, int64_t n_edges)
 {
     int64_t least = g->n;
@@ -37,8 +37,8 @@ static int64_t join_by_steps(int32_t *parent, int64_t *size, const ddsc_graph *g
     return least;
 }
 
-/* Returns the ratio of two consecutive edges. Steps of length 0, between copies, prove nothing.
- * */
+/* Returns the ratio of two consecutive edge lengths, or 0 if the shorter edge joins copies, because
+ * such a ratio is not evidence of separate parts. */
 static double ratio_at(const ddsc_graph *g, int64_t n_kept)
 {
     double within = g->span[n_kept - 1].d2, between = g->span[n_kept].d2;

@@ -1,15 +1,16 @@
-/* Tests whether the components of the graph indicate clusters, because graphs of few items often
+/* Tests whether the components of the graph indicate clusters, because graphs with few items often
  * split by chance. */
 #include <math.h>
 
 #include "assess/quality/verdict.h"
 
-/* If the neighbors of more than this fraction of the items are all copies, gaps prove nothing. */
+/* If more than this fraction of the items have only copies as neighbors, gaps in the graph are not
+ * evidence of clusters. */
 static const double COPIES = 0.05;
 
 /* Returns the expected number of gaps that split the graph of n random items on a line, where such
- * gaps are most likely. A gap splits the graph if it is longer than the distance to the tau-th
- * neighbor on both sides. With gaps from Exp(1) and distances from Gamma(tau), the expected number
+ * gaps are most likely. A gap splits the graph if, on both sides, it is longer than the distance w
+ * to the tau-th neighbor. With gaps from Exp(1) and distances from Gamma(tau), the expected number
  * is n E exp(-max(w, w')), which equals 2 n times the sum over j >= tau of binomial(tau - 1 + j, j)
  * / 3^(tau + j). */
 static double tears_of_a_line(int64_t n, int64_t tau)
@@ -22,8 +23,8 @@ static double tears_of_a_line(int64_t n, int64_t tau)
     return 2 * (double)n * sum;
 }
 
-/* Uses the length of the shortest list as tau, because lists are shorter than tau if only a sample
- * of the pairs is known. */
+/* Uses the length of the shortest neighbor list as tau, because lists are shorter than tau if only
+ * a sample of the pairs was computed. */
 double tears_expected(const ddsc_graph *g)
 {
     int64_t least = g->tau;
@@ -32,8 +33,8 @@ double tears_expected(const ddsc_graph *g)
     return tears_of_a_line(g->n, least);
 }
 
-/* Returns the Poisson probability of at least this many splits. A strip that is `width` items wide
- * splits only where all of its lines split. */
+/* Returns the Poisson probability of at least `tears` splits. A strip of items splits only where
+ * all lines along it split. */
 double tears_chance(double expected, double n, double width, int64_t tears)
 {
     double mean = n * pow(fmin(expected / n, 1), fmax(width / TEARS_LINE_WIDTH, 1));

@@ -1,8 +1,8 @@
-/* Computes the verdict on a clustering. The evidence comes from the gaps around the clusters
- * (gaps.c), components of the graph that are unlikely by chance (tears.c), the agreement of random
- * halves of the items, for few items the steps of the spanning tree (step_ratio.c), and a
- * permutation test of whether the items differ at all (permutation_test.c). verdict_levels.c turns
- * it into a level and a sentence. */
+/* Computes the verdict on a clustering. The evidence consists of the gaps around the clusters
+ * (gaps.c), components of the graph that chance does not explain (tears.c), the agreement between
+ * random halves of the items and, for few items, the edges of the spanning tree (step_ratio.c) and
+ * a permutation test of whether the items differ at all (permutation_test.c). verdict_levels.c
+ * derives a level and a sentence from this evidence. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,27 +12,28 @@
 
 /* ---- thresholds ---- */
 
-/* A gap with at least this score separates a cluster. No line, plane or light-tailed cloud reaches
- * this score (bench/verdict.py). */
+/* A gap with at least this score separates a cluster. No line, plane or light-tailed cloud in
+ * bench/verdict.py reaches it. */
 static const double CLEAR_SCORE = 3.5;
 /* Small clusters cannot reach CLEAR_SCORE, because at most half of their items are on the inner
- * side of a peak. Their score must be at least this fraction of sqrt(size / 2), which is the score
- * of an empty gap that all items of the inner side border on, and at least ASKED_SCORE. */
+ * side of a peak. Their score must be at least ASKED_SCORE, and at least this fraction of sqrt(size
+ * / 2). An empty gap has the score sqrt(size / 2) if all items on the inner side of the peak border
+ * it. */
 static const double SIZE_SHARE = 0.6, ASKED_SCORE = 2.5;
-/* Above this number of items, the required score grows with the fourth root of their number,
- * because the deepest of many gaps, and gaps in uneven densities, have higher scores by chance
- * (bench/verdict.py, law skewed). The scores of real gaps grow with the square root. */
+/* Above this number of items n, the required score grows with the fourth root of n, because the
+ * deepest of many gaps, and gaps in uneven densities, reach higher scores by chance
+ * (bench/verdict.py --law skewed). The scores of real gaps grow with the square root of n. */
 static const double MANY_ITEMS = 800;
-/* Required score on held-out items. Continua have lower scores, except for 1.5% of the sets that
- * are denser at both ends of a line (bench/verdict.py, law u). The score required of large sets
- * grows with the square root of the number of items, as the scores of real gaps do. */
+/* Required score in held-out items. Continua have lower scores, except for 1.5% of the sets along a
+ * line with denser ends (bench/verdict.py --law u). For large sets, the required score grows with
+ * the square root of the number of items, as the scores of real gaps do. */
 static const double HELD_SCORE = 1.5, HELD_GROWTH = 0.25;
-/* The components of the graph are treated as clusters if the probability of at least as many
- * components by chance is below this value. At 0.05, 2% of the thin lines of bench/verdict.py had
- * such components. */
+/* The components of the graph are treated as clusters if the probability of so many components by
+ * chance is below this value. With 0.05, this happened for 2% of the thin lines in
+ * bench/verdict.py. */
 static const double TORN_BY_CHANCE = 0.01;
 /* Required step ratio. For random points on a line, 0.4% of the sets of 20 items reach this ratio,
- * and none of 60 items (5% and 0.6% if the line is denser at its ends). Sets of fewer than
+ * but no set of 60 items (5% and 0.6% if the line is denser at its ends). Sets of fewer than
  * STEP_ITEMS items need a larger ratio. */
 static const double STEP_RATIO = 3, STEP_ITEMS = 20;
 static const double STEP_SHARE = 0.8;
@@ -72,7 +73,7 @@ static void take_gaps(verdict_evidence *e, const verdict_input *in, double n_tea
     for (int64_t c = 0; c < e->k; c++)
         e->held = fmax(e->held, gap[c].held); /* fmax ignores NaN */
     for (int64_t c = 0; c < e->k; c++) {
-        /* A gap proves nothing if the graph is likely to split by chance. */
+        /* Gaps are not evidence of clusters if the graph is likely to split by chance. */
         in->gap[c].separate = gap[c].examined && n_tears < 1 &&
                               gap[c].score >= verdict_clear_from(e->n, gap[c].size) &&
                               !(e->held < e->held_from);
@@ -95,7 +96,7 @@ static void take_components(verdict_evidence *e, const verdict_input *in)
     }
 }
 
-/* Marks the clusters that consist of whole parts. */
+/* Marks the clusters that consist of whole parts (step_ratio.c). */
 static ddsc_status take_steps(ddsc_context *ctx, verdict_evidence *e, const verdict_input *in)
 {
     ddsc_status status = DDSC_OK;
@@ -122,8 +123,8 @@ done:
     return status;
 }
 
-/* Returns the smallest number of items across any gap without crossing edges. This number is the
- * width of the strip that must split. */
+/* Returns the smallest number of items across any gap without crossing edges, which is the width of
+ * the narrowest strip that must split. */
 static double narrowest(const cluster_gap *gap, int64_t k)
 {
     double width = INFINITY;
@@ -182,25 +183,25 @@ struct ddsc_verdict {
     char headline[SENTENCE_SIZE], detail[SENTENCE_SIZE];
 };
 
-/* Mentions outliers. These items do not contradict the verdict "no clusters", because they are too
- * few to form clusters in the graph. */
+/* Writes a sentence about outliers. They do not contradict the verdict "no clusters", because they
+ * are too few to form clusters in the graph. */
 static ddsc_status put_outliers(ddsc_context *ctx, char *out, const ddsc_clustering *c,
                                 const ddsc_graph *g)
 {
     ddsc_outliers found = {0};
     CHECK(outliers_find(ctx, &found, g, cluster_spectral_labels(c), c->view.k));
     if (found.n_outlying > 0)
-        snprintf(out, SENTENCE_SIZE, "Except for %lld item%s that lie%s far from all others.",
+        snprintf(out, SENTENCE_SIZE, "%lld outlier%s lie%s far from all other items.",
                  (long long)found.n_outlying, found.n_outlying == 1 ? "" : "s",
                  found.n_outlying == 1 ? "s" : "");
     else if (c->has_far_items)
         snprintf(out, SENTENCE_SIZE,
-                 "Except for a few that lie far from all others (see the advice).");
+                 "A few outliers lie far from all other items (see the advice).");
     return DDSC_OK;
 }
 
-/* Returns the mean agreement of k-means on random halves (cluster/spectral/split_agreement.c) for
- * K = k. If a cluster is empty, the agreement is meaningless, and the result is NaN. */
+/* Returns the mean agreement of k-means on random halves (cluster/spectral/split_agreement.c) for K
+ * = k, or NaN if a cluster is empty, which makes the agreement meaningless. */
 double verdict_halves(const ddsc_clustering_view *v, const cluster_gap *gap, int64_t k)
 {
     for (int64_t c = 0; c < k; c++)
@@ -263,7 +264,7 @@ static void take_evidence(ddsc_verdict_view *view, const verdict_evidence *e)
     view->starts_agree = NAN;
 }
 
-/* Judges a clustering. Does nothing if the clustering is NULL. */
+/* Computes the verdict on a clustering. Does nothing if the clustering is NULL. */
 static ddsc_status judge_clustering(ddsc_verdict *v, const ddsc_clustering *c,
                                     const ddsc_measures *data, const ddsc_graph *g)
 {

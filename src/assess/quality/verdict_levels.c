@@ -1,7 +1,7 @@
 /* Determines the level of the verdict from the evidence, and writes its sentence. The table `cases`
  * lists the findings in the order in which they are tested. The first finding that applies
- * determines the level and the sentence of the result. The table `levels` contains the name, the
- * color, a general sentence and the next step of each level. */
+ * determines the level and the sentence. The table `levels` contains the name, the color, a general
+ * sentence and the next step for each level. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,21 +10,21 @@
 
 /* ---- thresholds ---- */
 
-/* Fraction of the items that must be in separate clusters for the level `separate`, and the
- * agreement of halves that this level requires. */
+/* The level `separate` requires that at least this fraction of the items is in separate clusters,
+ * and that random halves agree at least this well. */
 static const double MOST_ITEMS = 0.8, HALVES_AGREE = 0.7;
-/* Below NONE_SCORE, items are as dense across the boundaries as inside the clusters. If fewer than
- * NONE_ITEMS items are across the gap, the score proves nothing. */
+/* A score below NONE_SCORE means that items are as dense across the boundaries as inside the
+ * clusters. With fewer than NONE_ITEMS items across the gap, the score is inconclusive. */
 static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
 /* If halves agree at least this well, the set is not called one cloud. */
 static const double CLOUD_HALVES = 0.8;
 
-/* Minimum number of items side by side at a boundary, as a fraction of the mean cluster size. Fewer
- * items form a thin line, whose cuts are stable at any K. */
+/* Minimum number of items side by side at a boundary, as a fraction of the mean cluster size. A set
+ * with fewer items side by side is a thin line, whose cuts are stable at any K. */
 static const double SIDE_SHARE = 0.4;
 
-/* Agreement of halves that fewer than 1% of the sets without clusters reach at each K
- * (docs/verdict.md). For K up to 3, the cuts of a line are as stable as clusters. */
+/* Agreement between halves that, at each K, fewer than 1% of the sets without clusters reach
+ * (docs/verdict.md). For K up to 3, the cuts of a line are as stable as real clusters. */
 double verdict_halves_from(int64_t k)
 {
     return k < 4 ? (double)NAN : k < 6 ? 0.95 : k < 8 ? 0.9 : k < 10 ? 0.88 : 0.85;
@@ -73,11 +73,12 @@ static const ddsc_level_words levels[] = {
         {
             .name = "reproducible",
             .color = "blue",
-            .sentence = "The clusters touch, but random halves of the items give the same ones.",
+            .sentence =
+                "The clusters touch, but random halves of the items give the same clusters.",
             .before = "",
             .after = "",
             .where = ", without gaps between them",
-            .next_step = "Read typical and ambiguous items of each cluster, then name it (ddsc "
+            .next_step = "Read the typical and ambiguous items of each cluster, then name it (ddsc "
                          "name). Items near a boundary may belong to either cluster.",
         },
     [DDSC_LEVEL_PARTLY] =
@@ -90,7 +91,8 @@ static const ddsc_level_words levels[] = {
             .after = " were formed",
             .where = "",
             .next_step =
-                "Read typical and ambiguous items of each cluster, then name it (ddsc name). Only "
+                "Read the typical and ambiguous items of each cluster, then name it (ddsc name). "
+                "Only "
                 "the separate clusters have a natural boundary; a different cut of the others may "
                 "be just as good.",
         },
@@ -102,7 +104,7 @@ static const ddsc_level_words levels[] = {
             .before = "",
             .after = "",
             .where = "",
-            .next_step = "Read typical and ambiguous items of each cluster, then name it (ddsc "
+            .next_step = "Read the typical and ambiguous items of each cluster, then name it (ddsc "
                          "name).",
         },
 };
@@ -279,10 +281,11 @@ static const verdict_case cases[] = {
      "The clusters are separate: a gap isolates them, and halves of the items give the same "
      "clusters ({halves})."},
     {all_separate, DDSC_LEVEL_SEPARATE,
-     "The clusters are separate: gaps isolate all {k} of them, and halves of the items give the "
+     "The clusters are separate: gaps isolate all {k} clusters, and halves of the items give the "
      "same clusters ({halves})."},
     {most_separate, DDSC_LEVEL_SEPARATE,
-     "The clusters are separate: gaps isolate {parted} of {k} ({share} of the items), and halves "
+     "The clusters are separate: gaps isolate {parted} of {k} clusters ({share} of the items), and "
+     "halves "
      "of the items give the same clusters ({halves})."},
     {most_items, DDSC_LEVEL_PARTLY,
      "Gaps separate {parted} of {k} clusters ({share} of the items), but halves of the items give "
@@ -300,15 +303,16 @@ static const verdict_case cases[] = {
      "The items form {parts} separate parts, but no cluster consists of whole parts. The "
      "boundaries of the clusters are not confirmed."},
     {few_that_differ, DDSC_LEVEL_TOO_FEW,
-     "There are too few items to decide: the items differ by more than chance among their points "
-     "explains (p {p}), but {n} items cannot distinguish clusters from a continuum."},
+     "There are too few items to decide: the items differ by more than chance can explain "
+     "(p {p}), but {n} items cannot distinguish clusters from a continuum."},
     {few_items, DDSC_LEVEL_TOO_FEW,
      "There are too few items to decide: {n} items cannot distinguish a gap from chance."},
     {halves_same, DDSC_LEVEL_REPRODUCIBLE,
-     "The clusters touch, but halves of the items give the same ones ({halves}; data without "
+     "The clusters touch, but halves of the items give the same clusters ({halves}; data without "
      "clusters rarely reach {limit} at this K)."},
     {alike, DDSC_LEVEL_ONE_CLOUD,
-     "One cloud: nothing separates the items, and their points differ no more than chance explains "
+     "One cloud: nothing separates the items, and their points differ no more than chance can "
+     "explain "
      "(p {p})."},
     {even_that_differ, DDSC_LEVEL_CONTINUUM,
      "The data do not show whether these are clusters or a continuum: the items differ (p {p}), "
@@ -320,8 +324,8 @@ static const verdict_case cases[] = {
      "The data do not show whether these are clusters or a continuum: the deepest gap is not "
      "confirmed by items that were not used to find it."},
     {otherwise, DDSC_LEVEL_CONTINUUM,
-     "The data do not show whether these are clusters or a continuum: no gap is deeper than those "
-     "of a continuum."},
+     "The data do not show whether these are clusters or a continuum: no gap is deeper than the "
+     "gaps in a continuum."},
 };
 
 static const verdict_case *case_of(const verdict_evidence *e)
@@ -349,7 +353,7 @@ bool verdict_names_outliers(const verdict_evidence *e)
     return applies == alike || applies == even_density || applies == even_that_differ;
 }
 
-/* Writes the number that replaces a name in braces. */
+/* Writes the number that replaces a name in braces in a sentence. */
 static void put_number(char *out, size_t size, const char *name, const verdict_evidence *e)
 {
     if (strncmp(name, "{k}", 3) == 0)

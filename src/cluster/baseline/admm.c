@@ -1,15 +1,15 @@
 /* Computes free-support barycenters with Bregman ADMM (Ye, Wu, Wang, Li 2017). Each plan has two
- * copies: the marginal of P is the item's weights, and that of Q is the center's. The multipliers L
- * = rho dual drive the copies towards each other. If the minimizer of the cost is not the mean,
- * ADMM computes only the weights, and exact passes move the points. Plans are kept between runs, so
- * that a later run continues from the last state. */
+ * copies: P satisfies the item's weights, and Q satisfies the center's weights. The multipliers L =
+ * rho dual drive the copies towards each other. If the mean does not minimize the cost, ADMM
+ * computes only the weights, and exact passes move the points. The plans are stored between runs,
+ * so that a later run continues from the last state. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/baseline/baseline.h"
 #include "cluster/baseline/plan_kernels.h"
 
-enum { MOVE_ROUNDS = 10 };             /* rounds between two moves of the points */
+enum { MOVE_ROUNDS = 10 };             /* number of rounds between two moves of the points */
 static const double settled_at = 1e-4; /* L1 change of a plan of mass 1 below which both copies have
                                         * converged */
 
@@ -19,7 +19,7 @@ typedef struct admm {
     double *rho;   /* rho of each cluster */
     int64_t *at;   /* start index of each item's plans */
     double *q, *dual, *kernel;
-    bool *fresh;        /* true if the item has no plans yet */
+    bool *fresh;        /* the item has no plans yet */
     bool renew, moving; /* tasks of this round: recompute the costs; compute moments and
                          * residuals */
 } admm;

@@ -1,6 +1,6 @@
-/* Computes one Wasserstein barycenter. An iterative method proposes centers. Every few rounds,
+/* Computes one Wasserstein barycenter. An iterative method proposes centers, and every few rounds
  * exact transport evaluates the current center. Finally, exact passes improve the best center. All
- * reported values are computed from exact plans, and they never increase. */
+ * reported values are computed from exact plans and never increase. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ typedef struct barycenter_search {
     double *best_sum; /* sums of the exact pass with the best center so far */
     int32_t *label;   /* all 0 */
     double total;     /* sum of the item weights */
-    int64_t capacity; /* allocated length of the list of values */
+    int64_t capacity; /* allocated number of values */
     int64_t start[START_TRIALS], n_starts;
     ddsc_barycenter *best; /* best result of the previous restarts */
     ddsc_barycenter *out;
@@ -60,7 +60,7 @@ static ddsc_status check_within(ddsc_context *ctx, const char *field, int64_t va
                     (long long)value, (long long)least, (long long)most);
 }
 
-/* Returns true for costs whose minimizer is not the mean. */
+/* Returns true for costs that the mean does not minimize. */
 static bool by_distances(int64_t cost)
 {
     return cost == DDSC_COST_EUCLIDEAN || cost == DDSC_COST_CITYBLOCK || cost == DDSC_COST_MATRIX;
@@ -124,8 +124,7 @@ static ddsc_status check_item_weights(ddsc_context *ctx, const double *weight, i
     return DDSC_OK;
 }
 
-/* ---- initialization with the one of several random items that is closest to a sample of the
- * others ---- */
+/* ---- starts: random items, sorted by mean cost to a sample of all items ---- */
 
 typedef struct start_trial {
     barycenter_search *s;
@@ -178,7 +177,7 @@ static double total_weight(const barycenter_search *s)
     return sum;
 }
 
-/* Stores the current center as the best so far, with mean cost `objective`. */
+/* Stores the current center, with mean cost `objective`, as the best so far. */
 static ddsc_status keep_center(barycenter_search *s, double objective)
 {
     ddsc_barycenter *out = s->out;
@@ -205,7 +204,7 @@ static ddsc_status evaluate(barycenter_search *s, double *objective)
     return status;
 }
 
-/* Runs rounds of the method as long as they improve the center. */
+/* Runs rounds of the method until they no longer improve the center. */
 static ddsc_status propose(barycenter_search *s)
 {
     int64_t *n_rounds = &s->out->view.n_rounds, done = 0;
@@ -228,8 +227,8 @@ static ddsc_status propose(barycenter_search *s)
 }
 
 /* Evaluates the current center with one exact pass. Keeps it if it is better than the best center;
- * otherwise, restores the best center and its sums. *gain is the improvement relative to the
- * previous value, or 0 if there is none. */
+ * otherwise, restores the best center and its sums. Sets *gain to the relative improvement, or to 0
+ * if there is none. */
 static ddsc_status settle_center(barycenter_search *s, double *gain)
 {
     double objective = 0, before = best_objective(s->out);
@@ -247,9 +246,9 @@ static ddsc_status settle_center(barycenter_search *s, double *gain)
     return progress_poll(s->ctx);
 }
 
-/* Alternates two kinds of exact passes. One moves the points to their optimal positions for fixed
- * plans, which cannot increase the cost. The other changes the weights by a step, whose length is
- * reduced after each step without improvement. */
+/* Alternates between two kinds of exact passes. The first moves the points to their optimal
+ * positions for fixed plans, which cannot increase the cost. The second changes the weights by a
+ * step, which is shortened if the cost did not decrease and otherwise lengthened. */
 static ddsc_status exact_descent(barycenter_search *s)
 {
     bool converged = false;
@@ -263,8 +262,7 @@ static ddsc_status exact_descent(barycenter_search *s)
         fit_step_weights(&s->f, 0, step);
         CHECK(settle_center(s, &weighed));
         step = weighed > 0 ? fmin(2 * step, FIRST_STEP) : step / 4;
-        if (!(weighed > 0) &&
-            !fit_means(&s->f)) /* recompute the plans of the best center, which were not stored */
+        if (!(weighed > 0) && !fit_means(&s->f)) /* recompute the plans of the best center */
             CHECK(evaluate(s, &objective));
         converged = moved <= s->set->tolerance && weighed <= s->set->tolerance && step < LAST_STEP;
     }

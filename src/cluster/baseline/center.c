@@ -1,5 +1,4 @@
-/* Implements operations on centers, and computes the statistics of the items that are needed only
- * once. */
+/* Implements operations on centers, and computes the statistics of the items. */
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +70,7 @@ int64_t center_size_default(const measures *m)
     return BASE_MAX(1, (2 * m->nnz + m->n) / (2 * m->n));
 }
 
-/* Repeatedly splits the heaviest point until there are n points instead of n_now. */
+/* Splits the heaviest point repeatedly until the n_now points have become n points. */
 static void split_points(double *x, double *w, int64_t n_now, int64_t n, int64_t d, double jitter,
                          rng *r)
 {

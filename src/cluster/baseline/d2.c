@@ -1,6 +1,6 @@
 /* D2 clustering (Li, Wang 2008; centers as in Ye, Wu, Wang, Li 2017) and PD2 (Huang, Ma, Lai 2021).
- * The algorithm is k-means with W2 as the distance and barycenters as means. With other ground
- * costs, it is the analogous k-medians or k-medoids. */
+ * The algorithm is k-means with W2 as the distance and barycenters as the means. With other ground
+ * costs, it becomes k-medians or k-medoids. */
 #include "cluster/baseline/d2.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static const ddsc_d2_settings defaults = {.k = 2,
                                           .tolerance = 1e-4};
 SIZED_INIT(settings_struct, ddsc_d2_settings, restarts, &defaults);
 
-/* Checks the settings. `center` receives the settings for computing the barycenters. */
+/* Checks the settings. Sets `center` to the settings for the barycenters. */
 static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
                                     ddsc_barycenter_settings *center, const ddsc_d2_settings *given,
                                     const measures *m)
@@ -104,7 +104,7 @@ static double last_objective(const ddsc_d2 *d)
     return d->objective[d->view.n_objective - 1];
 }
 
-/* Stores the current state of the run as the best so far. */
+/* Stores the current state of the run as the best result so far. */
 static void keep_run(ddsc_d2 *d, const d2_run *r, double objective)
 {
     size_t n = (size_t)r->f.m->n;
@@ -149,8 +149,8 @@ static ddsc_status timed(double *seconds, double began, ddsc_status status)
     return status;
 }
 
-/* Returns the relative gain below which the run has converged. The limit is larger once the labels
- * no longer change, because the remaining gain is then small. */
+/* Returns the relative gain below which the run has converged. The limit is larger if no label
+ * changed, because the remaining gain is then small. */
 static double least_gain(const d2_run *r, int64_t n_changed)
 {
     return fmin(r->set->tolerance * (n_changed == 0 ? 10 : 1), 0.5);
@@ -180,8 +180,8 @@ static ddsc_status d2_restart(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t
     return DDSC_OK;
 }
 
-/* Improves the best restart with exact passes, which are cheap at this point and reach a lower cost
- * than the method alone. */
+/* Improves the best restart with exact passes, which are cheap near the optimum and reach a lower
+ * cost than the method alone. */
 static ddsc_status polish(d2_run *r, ddsc_d2 *d)
 {
     ddsc_status status = DDSC_OK;

@@ -6,8 +6,7 @@
 
 #include "cluster/baseline/d2.h"
 
-static const double bound_slack = 1e-9; /* covers the rounding errors of bounds, which are sums of
-                                         * distances */
+static const double bound_slack = 1e-9; /* covers the rounding errors of bounds */
 
 /* ---- k-means++ ---- */
 
@@ -81,7 +80,7 @@ done:
     return status;
 }
 
-/* ---- assignment ---- */
+/* ---- assignment to the nearest center ---- */
 
 static void find_means(d2_run *r)
 {
@@ -150,7 +149,8 @@ static int64_t worst_served(const d2_run *r, const int64_t *size)
     return worst;
 }
 
-/* Initializes the center of each empty cluster from the item with the largest cost. */
+/* Initializes the center of each empty cluster from the item with the largest cost, and moves the
+ * item to this cluster if that reduces its cost. */
 static ddsc_status fill_empty_cluster(d2_run *r, int64_t *n_changed, rng *random)
 {
     ddsc_status status = DDSC_OK;

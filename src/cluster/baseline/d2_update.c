@@ -1,13 +1,13 @@
-/* Computes new centers. First, the points of the old center move to their optimal positions. The
- * method continues from there, and the points of its proposal are moved in the same way. The
- * proposal is accepted only if its cost under exact plans is not higher, so the cost of a cluster
- * never increases. */
+/* Computes new centers. First, the points of the old center move to their optimal positions. Then
+ * the method proposes a center, starting from the moved one, and the points of the proposal are
+ * moved in the same way. The proposal is accepted only if its cost under exact plans is not higher,
+ * so the cost of a cluster never increases. */
 #include "cluster/baseline/d2.h"
 
 #include <math.h>
 
-/* Computes optimal plans and moves the points. cost[c] is an upper bound on the cluster's cost
- * afterwards. */
+/* Computes optimal plans and moves the points. Sets cost[c] to an upper bound on the cluster's cost
+ * after the move. */
 static ddsc_status exact_move(d2_run *r, double *cost)
 {
     fit *f = &r->f;
@@ -20,8 +20,8 @@ static ddsc_status exact_move(d2_run *r, double *cost)
     return DDSC_OK;
 }
 
-/* Restores the centers in `moved` for clusters whose cost under exact plans did not decrease, and
- * shortens their next step. Doubles the step of the other clusters. */
+/* For clusters whose cost under exact plans did not decrease, restores the center from `moved` and
+ * shortens the next step. Doubles the step of the other clusters, up to D2_FIRST_STEP. */
 static void judge_weights(d2_run *r, double *step)
 {
     fit *f = &r->f;

@@ -1,7 +1,7 @@
 /* Processes the items of all clusters in one pass and evaluates the centers exactly. Let P be the
- * optimal plans. Under squared costs, the optimal position of a point of a center is x_i = sum P_ij
- * y_j / sum P_ij, with sums over all items of the cluster (see move.c for other costs). The
- * potentials f are the gradient of the cost with respect to the weights. */
+ * optimal plans. For squared costs, the optimal position of point i of a center is x_i = sum P_ij
+ * y_j / sum P_ij, where the sums run over all items of the cluster (see move.c for other costs).
+ * The potentials f are the gradient of the cost with respect to the weights. */
 #include "cluster/baseline/baseline.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ void fit_group(fit *f, const int32_t *label)
     g->begin[g->k] = g->n;
 }
 
-/* Lays out the arrays of a worker in its scratch memory. */
+/* Assigns the arrays of a worker to its scratch memory. */
 static plan_work take_work(arena *a, const fit *f)
 {
     int64_t n = f->c.n, stride = f->stride;
@@ -136,7 +136,7 @@ void fit_load_weights(fit *f, int64_t item, int worker)
         b[j] = 0;
 }
 
-/* Loads costs from a matrix. Padding columns have cost 0. */
+/* Copies costs from the cost matrix. Padding columns have cost 0. */
 static void load_entries(const fit *f, double *cost, const double *x, item_view y)
 {
     int64_t stride = transport_stride(y.n);
@@ -222,8 +222,8 @@ double fit_move_to_means(fit *f, int64_t cluster)
     return gain;
 }
 
-/* Estimates the mean cost for other cost functions from a sample of equally spaced items. A sample
- * is sufficient, because the result is only used as a scale. */
+/* Estimates the mean cost from a sample of evenly spaced items, for costs other than the squared
+ * distance. A sample is sufficient because the result is used only as a scale. */
 static double sampled_mean_cost(fit *f, int64_t cluster)
 {
     const double *w = f->c.w + cluster * f->c.n;
@@ -244,8 +244,8 @@ static double sampled_mean_cost(fit *f, int64_t cluster)
     return weight > 0 ? sum / weight : 0;
 }
 
-/* Returns the mean of |x - y|^2 over independent x and y. This is the sum of both spreads and the
- * squared distance between the means. */
+/* For squared costs, the mean of |x - y|^2 over independent x and y is the sum of both spreads and
+ * the squared distance between the means. */
 double fit_mean_cost(fit *f, int64_t cluster)
 {
     if (!fit_means(f))
@@ -280,7 +280,7 @@ double fit_mean_bound(const fit *f, const double *mean, const double *other)
     return sum;
 }
 
-/* A cost matrix need not satisfy the triangle inequality, so it defines no such distance. */
+/* A cost matrix need not satisfy the triangle inequality, so there is no such distance for it. */
 double fit_distance(const fit *f, double cost)
 {
     return fit_means(f) ? sqrt(cost) : f->ground.kind == DDSC_COST_MATRIX ? 0 : cost;
@@ -305,9 +305,9 @@ void fit_step_weights(fit *f, int64_t cluster, double step)
     center_normalize(w, n);
 }
 
-/* ---- exact transport to the item's center ---- */
+/* ---- exact transport between items and centers ---- */
 
-/* Plans that are not proved optimal are accepted, because their cost is still an upper bound. */
+/* Accepts plans that are not certified as optimal, because their cost is still an upper bound. */
 ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
                       int64_t i, int64_t item)
 {

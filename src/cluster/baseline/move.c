@@ -1,19 +1,16 @@
-/* Moves the points of a center to their optimal positions for fixed plans. These are means for
- * squared costs, geometric medians for distances, coordinate-wise medians for city block costs, and
- * the best row for a cost matrix. The cost under fixed plans never increases. */
+/* Moves the points of a center to their optimal positions for fixed plans. The optimal positions
+ * are means for squared costs, geometric medians for distances, coordinate-wise medians for city
+ * block costs, and the best row for a cost matrix. The cost for fixed plans never increases. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/baseline/baseline.h"
 #include "numeric/linalg/linalg.h"
 
-enum {
-    PULLS_MOST = 20
-}; /* maximum number of steps per move; the next move continues where the
-                           * previous one stopped */
-static const double pull_least = 1e-9; /* relative decreases below this are treated as 0 */
+enum { PULLS_MOST = 20 }; /* maximum number of steps per move; the next move continues */
+static const double pull_least = 1e-9; /* relative decreases below this value are treated as 0 */
 static const double pull_near =
-    1e-3; /* targets within this fraction of the mean distance shorten the steps */
+    1e-3; /* targets within this fraction of the mean distance count as one */
 static const double half_slack =
     1e-12; /* rounding tolerance when testing whether a sum of masses is half of the total */
 
@@ -75,8 +72,8 @@ void fit_flows_keep(fit *f, int64_t item, const exact_solver *solver, int64_t n_
     w->count[item] = n_plan;
 }
 
-/* Collects, for each point of the center, the targets to which it sends mass and the masses, in the
- * order of the items. */
+/* Lists, for each point of the center, the targets that receive mass from it, and their masses, in
+ * the order of the items. */
 static void gather_flows(fit *f, int64_t cluster)
 {
     flows *w = &f->flow;
@@ -101,8 +98,8 @@ static void gather_flows(fit *f, int64_t cluster)
 
 /* ---- one point ---- */
 
-/* The targets of one point of the center: n points of the set, each of which receives the mass
- * `share`. */
+/* The targets of one point of the center: n points of the set that receive the masses share[e] from
+ * it. */
 typedef struct targets {
     const measures *m;
     int64_t n;
@@ -114,12 +111,11 @@ typedef struct pull {
     double cost;     /* cost at x */
     double mass;     /* total mass of all targets */
     int64_t nearest; /* index of the nearest target */
-    bool settled;    /* x is a median, because the mass at x outweighs the pull of the other
-                      * targets */
+    bool settled;    /* x is a median: the mass at x outweighs the pull of the other targets */
 } pull;
 
-/* Computes Weiszfeld's step from x to `next`, as modified by Vardi and Zhang (2000). Mass at x, or
- * within distance `near` of it, reduces the step. */
+/* Computes Weiszfeld's step from x to `next`, as modified by Vardi and Zhang (2000). Mass within
+ * distance `near` of x shortens the step. */
 static pull pull_from(const targets *t, const double *x, double near, double *next)
 {
     int64_t d = t->m->d;
@@ -161,10 +157,10 @@ static void go_if_better(const targets *t, double *x, pull *now, const double *t
     *now = there;
 }
 
-/* Moves x towards the geometric median. The steps become short near a target that is itself the
- * median, so the nearest target is tried at the end. They also become short between targets that
- * are close together, so a step that treats such targets as one is tried as well. `place` is
- * scratch memory for 2 d values. */
+/* Moves x towards the geometric median. Steps become short near a target that is itself the median,
+ * so the nearest target is tried at the end. Steps also become short between targets that are close
+ * together, so a step that treats nearby targets as one is tried last. `place` is scratch memory
+ * for 2 d values. */
 static double move_to_median(const targets *t, double *x, double *place)
 {
     int64_t d = t->m->d;
@@ -193,7 +189,7 @@ static double move_to_median(const targets *t, double *x, double *place)
 }
 
 /* Moves each coordinate to a median. If the medians form an interval, moves the coordinate to the
- * value in it that is closest to x. */
+ * value in the interval that is closest to x. */
 static double move_to_medians(const targets *t, double *x, double *key, int32_t *order)
 {
     int64_t d = t->m->d;
@@ -220,10 +216,10 @@ static double move_to_medians(const targets *t, double *x, double *key, int32_t 
 }
 
 /* Returns the free row with the smallest cost, or the current row if no free row is better. Rows
- * that other points of the center occupy are excluded, because two points on one row are no better
- * than a single point. Costs are summed only over the few rows that have mass. The search assumes a
- * symmetric matrix; the gain is computed in the direction of the transport. `room` is scratch
- * memory for two values per row. */
+ * occupied by other points of the center are excluded, because two points on one row are no better
+ * than one. Costs are summed only over the few rows that have mass. The search assumes a symmetric
+ * matrix, but the gain is computed in the direction of the transport. `room` is scratch memory for
+ * two values per row. */
 static double find_row(const ground_cost *g, const bool *held, const targets *t, int32_t *row,
                        double *room)
 {
@@ -252,7 +248,7 @@ static double find_row(const ground_cost *g, const bool *held, const targets *t,
 
 typedef struct moving {
     fit *f;
-    double *x; /* of the center */
+    double *x; /* points of the center */
 } moving;
 
 static ddsc_status move_points(void *arg, int64_t begin, int64_t end, int worker)
@@ -285,8 +281,8 @@ static void mark_rows(fit *f, const double *x)
         f->flow.held[(int64_t)x[i]] = true;
 }
 
-/* Moves points to the rows chosen for them. If several points have chosen the same row, the first
- * one moves there and the others stay. */
+/* Moves points to the rows chosen for them. If several points chose the same row, only the first of
+ * them moves. */
 static void settle_rows(fit *f, double *x)
 {
     flows *w = &f->flow;

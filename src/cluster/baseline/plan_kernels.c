@@ -1,8 +1,8 @@
-/* Inner loops of the barycenter methods, which process eight columns at a time. */
+/* Inner loops of the barycenter methods, which process one vector of columns at a time. */
 #include "cluster/baseline/plan_kernels.h"
 
-/* Lower limit for the entries of a plan, which prevents products from underflowing to 0. It is far
- * below any significant entry. */
+/* Lower limit for plan entries and sums, which prevents products from underflowing to 0. It is far
+ * below any significant value. */
 static const double least = 1e-250;
 
 SIMD_CLONES void transport_gibbs(double *out, const double *cost, int64_t count, double factor)
@@ -91,8 +91,8 @@ SIMD_INLINE void quotients(double *column, const double *b, int64_t stride)
         simd_store(column + j, simd_load(b + j) / simd_max(simd_load(column + j), simd_all(least)));
 }
 
-/* Computes Q K and, with exp(-dual), the unscaled P. The factors exp(-(C + L) / rho) and exp(L /
- * rho) of Q multiply to K. */
+/* Computes Q K and, with the factor exp(-dual), the unscaled P. In Q, the factors exp(-(C + L) /
+ * rho) and exp(L / rho) multiply to K. */
 SIMD_INLINE void weigh(const admm_block *t)
 {
     memset(t->column, 0, (size_t)t->stride * sizeof *t->column);

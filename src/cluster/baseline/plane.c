@@ -1,5 +1,5 @@
-/* Initializes orthonormal directions, projects points on them, and improves them by gradient ascent
- * (Huang, Ma, Lai 2021, section 4). */
+/* Initializes orthonormal directions, projects points onto them, and improves them by gradient
+ * ascent (Huang, Ma, Lai 2021, section 4). */
 #include "cluster/baseline/plane.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@ static void subtract(double *x, double factor, const double *y, int64_t d)
         x[k] -= factor * y[k];
 }
 
-/* Orthonormalizes u, which has p directions with d coordinates. Directions that vanish are replaced
- * with coordinate axes. */
+/* Orthonormalizes u, which has p directions with d coordinates. Directions that become zero are
+ * replaced with coordinate axes. */
 static void plane_orthonormalize(double *u, int64_t p, int64_t d)
 {
     for (int64_t q = 0; q < p; q++) {
@@ -40,7 +40,7 @@ ddsc_status plane_principal(ddsc_context *ctx, double *u, int64_t p, const measu
     return DDSC_OK;
 }
 
-/* Projects g on the tangent space: g_q - sum_r u_r (g_r . u_q + u_r . g_q) / 2. */
+/* Projects g onto the tangent space: g_q - sum_r u_r (g_r . u_q + u_r . g_q) / 2. */
 static void take_tangent(double *g, const double *u, int64_t p, int64_t d)
 {
     double mixed[64];

@@ -1,8 +1,8 @@
 /* Computes entropic barycenters with matrix scaling (iterative Bregman projections). In the plan P
- * = u K v, the scaling v enforces the weights of the item, and u those of the center. The center's
- * weights are the geometric mean of the left marginals (Benamou et al. 2015). The projected method
- * computes costs in a separate plane for each cluster. After every sweep, it moves the plane by one
- * ascent step (Huang, Ma, Lai 2021). */
+ * = u K v, the scaling v enforces the weights of the item, and u enforces the weights of the
+ * center. The weights of the center are the geometric mean of the left marginals (Benamou et al.
+ * 2015). The projected method computes the costs of each cluster in a plane, which is updated by
+ * one ascent step after every sweep (Huang, Ma, Lai 2021). */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum { MOVE_ROUNDS_MOST = 20 }; /* maximum number of rounds between two moves of the points */
 static const double near_enough =
-    1e-2; /* the points move once the marginal error and the gradient are below this */
+    1e-2; /* the points move once the marginal error and gradient are below this value */
 static const double scaling_settled_at = 1e-7; /* gain of a move, relative to the mean cost, below
                                                 * which the run has converged */
 static const double ascent_step = 0.5;
@@ -23,13 +23,13 @@ typedef struct scaler {
     double factor; /* epsilon, in units of the mean cost */
     double *epsilon;
     double *row; /* items x n: K v of the last sweep, or 0 before the first sweep */
-    /* Start index of each item's kernel. Kernels are kept between moves, except in the projected
+    /* Start index of each item's kernel. Kernels are stored between moves, except in the projected
      * method, which recomputes them in each round. */
     int64_t *at;
     double *kernel;
     int64_t p;                 /* dimension of the plane; 0: the whole space */
-    double *plane, *projected; /* k x p x d; k x n x p: the projected points of the centers */
-    scratch flat; /* the item's points in the plane, followed by column sums of the gradient */
+    double *plane, *projected; /* k x p x d; k x n x p: projected points of the centers */
+    scratch flat; /* the item's points in the plane, then the column sums of the gradient */
     bool renew, moving;
 } scaler;
 
@@ -119,8 +119,8 @@ static const double *whole_kernel(scaler *s, int64_t cluster, int64_t item, int 
     return kernel;
 }
 
-/* Projects the item's points on the plane, coordinate by coordinate, and computes the kernel from
- * their costs. */
+/* Projects the item's points onto the plane, coordinate by coordinate, and computes the kernel from
+ * the costs in the plane. */
 static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int worker)
 {
     const fit *f = s->f;
@@ -141,8 +141,8 @@ static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int 
     return w.cost;
 }
 
-/* Adds V U = sum_ij P_ij (x_i - y_j) (U'x_i - U'y_j)'. The terms with x_i use sums over j, and
- * those with y_j use sums over i. */
+/* Adds V U = sum_ij P_ij (x_i - y_j) (U'x_i - U'y_j)'. Terms with x_i use sums over j, and terms
+ * with y_j use sums over i. */
 static void add_gradient(const scaler *s, double *g, int64_t cluster, int64_t item, int worker)
 {
     const fit *f = s->f;
@@ -250,8 +250,8 @@ static double turn_planes(scaler *s)
     return worst;
 }
 
-/* Moves the points of all centers to the means under their plans. Returns the gain in units of the
- * mean cost. */
+/* Moves the points of all centers to their means for the current plans. Returns the decrease of the
+ * cost in units of the mean cost. */
 static double move_all(scaler *s)
 {
     fit *f = s->f;

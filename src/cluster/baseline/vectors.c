@@ -1,5 +1,5 @@
-/* Represents items as plain vectors for the baselines: as histograms if all items share one
- * support, otherwise as the weighted means of their points. */
+/* Represents items as plain vectors for the baselines: histograms if all items share one support,
+ * otherwise the weighted means of the points. */
 #include "data/measures.h"
 
 static void histogram_row(double *row, const measures *m, int64_t i)

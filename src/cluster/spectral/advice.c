@@ -1,5 +1,5 @@
-/* Writes the advice on a result: notes in plain sentences, one per line, on what the user should
- * know and do next. */
+/* Writes the advice on a result: notes, one per line, about what the user should know and do
+ * next. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const double HUBS_REPORTED = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
-/* If the error of D^2 exceeds this fraction of the spread of D^2, it is likely to change the
+/* Errors in D^2 that exceed this fraction of the spread of D^2 are likely to change the
  * neighbors. */
 static const double COLUMNS_POOR = 0.25;
 
@@ -38,7 +38,7 @@ __attribute__((format(printf, 3, 0))) static void advice_add(writer *w, char sep
     w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
 }
 
-/* Begins a note. Each note is one line. */
+/* Starts a new note, on a new line. */
 __attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const char *format, ...)
 {
     va_list arguments;
@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const ch
     va_end(arguments);
 }
 
-/* Adds a sentence to the note that advice_say has begun. */
+/* Adds a sentence to the current note. */
 __attribute__((format(printf, 2, 3))) static void advice_go_on(writer *w, const char *format, ...)
 {
     va_list arguments;
@@ -56,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void advice_go_on(writer *w, const 
     va_end(arguments);
 }
 
-/* Adds a note if too few distances were computed. */
+/* Adds notes if too few distances were computed. */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
     double each = set->graph->sample * (double)(d->n - 1);
@@ -124,9 +124,10 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
                "do not determine the clusters well.",
                (long long)v->k, eigenvalues[v->k - 1], eigenvalues[v->k]);
     if (below > 0 && above > 0)
-        advice_go_on(w, "K = %lld and K = %lld do not.", (long long)below, (long long)above);
+        advice_go_on(w, "K = %lld and K = %lld avoid such a split.", (long long)below,
+                     (long long)above);
     else if (below > 0 || above > 0)
-        advice_go_on(w, "K = %lld does not.", (long long)BASE_MAX(below, above));
+        advice_go_on(w, "K = %lld avoids such a split.", (long long)BASE_MAX(below, above));
     if (e->by_team)
         advice_go_on(w, "The labels of some items may differ with another number of ranks.");
 }
@@ -149,8 +150,8 @@ static void say_affinity(writer *w, const decomposition *d)
                    d->affinity.gamma, (long long)d->affinity.n_faint);
 }
 
-/* Reports a small, distant set of items that was merged into another cluster because it is smaller
- * than the minimum size. */
+/* Reports a small set of distant items that was merged into another cluster because it is smaller
+ * than the minimum cluster size. */
 static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph *g,
                                  const int32_t *label, outcome *o, double usual)
 {
@@ -184,13 +185,14 @@ static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph 
         joined |= label[i] == label[far] && o->cells[i] != o->cells[far];
     o->has_far_items = joined;
     if (joined)
-        advice_say(w,
-                   "Item %lld (from 0) of the %lld clustered and the items near it (%lld in total) "
-                   "are far from all others (%.3g). They are too few to form a cluster and were "
-                   "added to another cluster. Treat them as outliers, or set min_cluster to 0 "
-                   "(--min-cluster 0) to keep them as a separate cluster.",
-                   (long long)far, (long long)g->n, (long long)size[o->cells[far]],
-                   sqrt(way_out[o->cells[far]]));
+        advice_say(
+            w,
+            "Item %lld (of %lld, counted from 0) and the items near it (%lld in total) "
+            "are far from all others (distance %.3g). They are too few to form a cluster and were "
+            "added to another cluster. Treat them as outliers, or set min_cluster to 0 "
+            "(--min-cluster 0) to keep them as a separate cluster.",
+            (long long)far, (long long)g->n, (long long)size[o->cells[far]],
+            sqrt(way_out[o->cells[far]]));
 done:
     MEM_FREE(ctx, way_out, size);
     return status;
@@ -222,11 +224,11 @@ static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, co
     if (o->has_far_items)
         advice_say(
             w,
-            "Item %lld%s of the %lld clustered (from 0) is far from all others (%.3g to its "
-            "nearest neighbor; at most %.3g for 90%% of the items). It has edges to other items, "
-            "so no cut of the graph can separate it. Treat it as an outlier, or remove it.",
-            (long long)first, n_far > 1 ? " (and others)" : "", (long long)g->n, near[first],
-            usual);
+            "Item %lld (of %lld, counted from 0)%s far from all others (distance to the nearest "
+            "neighbor: %.3g; for 90%% of the items: at most %.3g). The item has edges to other "
+            "items, so no cut of the graph can separate it. Treat it as an outlier, or remove it.",
+            (long long)first, (long long)g->n, n_far > 1 ? " and further items are" : " is",
+            near[first], usual);
     else if (usual > 0)
         TRY(say_far_group(ctx, w, g, label, o, usual));
 done:
@@ -238,21 +240,22 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v, const outcome *o)
 {
     double nobody = 100 * (double)v->plain_n_nobody / (double)v->n;
     if (v->hubs_rescaled)
-        advice_say(w,
-                   "Hubs detected: one item is a nearest neighbor of %lld of %lld items, and "
-                   "%.0f%% of the items are nearest neighbors of none. Neighbors were therefore "
-                   "chosen by a locally rescaled distance.",
-                   (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
+        advice_say(
+            w,
+            "Hubs detected: one item is a nearest neighbor of %lld of %lld items, and "
+            "%.0f%% of the items are not a nearest neighbor of any item. Neighbors were therefore "
+            "chosen by a locally rescaled distance.",
+            (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
     else if (v->n >= HUBS_LEAST_ITEMS &&
              (double)v->in_degree_largest > HUBS_REPORTED * (double)v->n)
         advice_say(w,
-                   "Item %lld of the %lld clustered (from 0) is a neighbor of %lld of them (a "
-                   "hub), and %.0f%% of the items are neighbors of none. To choose neighbors by a "
+                   "Item %lld (of %lld, counted from 0) is a hub: it is a neighbor of %lld items. "
+                   "%.0f%% of the items are not a neighbor of any item. To choose neighbors by a "
                    "locally rescaled distance, use hubs = always (--hubs always).",
                    (long long)o->hub, (long long)v->n, (long long)v->in_degree_largest, nobody);
 }
 
-/* Reports the criteria that favor another K. say_clusters has already reported those that favor the
+/* Lists the other values of K that a criterion favors. say_clusters reports the criterion for the
  * chosen K. */
 static void say_candidates(writer *w, const ddsc_clustering_view *v)
 {
@@ -334,7 +337,7 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
         advice_say(w,
                    "K = %lld (from %lld to %lld) is a suggestion based on %s. On data sets not "
                    "used for tuning, the suggested K was correct in one of four cases, and "
-                   "differed from the correct K by at most one in fewer than half.",
+                   "within one of the correct K in fewer than half of them.",
                    (long long)v->k, (long long)o->k_low, (long long)o->k_high,
                    o->by_gap ? "the gap in the eigenvalues" : "modularity and stability");
     if (o->chosen && v->n_sweep > 1)

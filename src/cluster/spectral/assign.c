@@ -4,7 +4,7 @@
  *     v(new) / sqrt(degree) = sum_j a_j (v_j / sqrt(degree_j)) / (lambda sum_j a_j).
  *
  * The new row of the embedding is therefore the weighted mean of the neighbors' rows, with each
- * column divided by lambda. It is normalized in the same way as the old rows. */
+ * column divided by its lambda. It is then normalized like the old rows. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #include "numeric/linalg/linalg.h"
 
 /* Lower limit for the eigenvalue in the division. Eigenvectors with smaller eigenvalues vary
- * strongly between neighbors, and dividing by such an eigenvalue would amplify noise. */
+ * strongly between neighbors, so dividing by such eigenvalues would amplify noise. */
 static const double LEAST_EIGENVALUE = 0.1;
 
 static const ddsc_assign_settings defaults = {.exact_graph = DDSC_GRAPH_AUTO};
@@ -38,22 +38,22 @@ static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings 
 
 typedef struct assignment {
     const ddsc_model *m;
-    const measures *joint;  /* old items, followed by new ones */
-    const ddsc_graph *near; /* list c contains the nearest old items of new item c */
+    const measures *joint;  /* old items, followed by the new ones */
+    const ddsc_graph *near; /* list c: the nearest old items of new item c */
     int32_t *far;
     int32_t *label; /* this array and the following ones are NULL if not requested */
     double *confidence, *distance;
     double *rows;          /* n_new x width */
     double *membership;    /* n_new x k */
     const measures *data;  /* the new items */
-    mixture_scorer scorer; /* k = 0: labels do not depend on words */
+    mixture_scorer scorer; /* k = 0: labels do not use words */
     int32_t *by_words;     /* n_new: 1 for items labeled by words */
     scratch work;          /* one per worker: a row of `width` values, k shares and k memberships */
 } assignment;
 
-/* Returns the affinity to a neighbor, computed as in a graph of all items. The list of the new item
- * contributes half of the affinity. The list of the neighbor contributes the other half if the new
- * item is near enough to be on that list. */
+/* Returns the affinity to a neighbor, computed as in a graph of all items. The neighbor list of the
+ * new item contributes half of the affinity. The neighbor's own list contributes the other half if
+ * the new item is near enough to be in it. */
 static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
 {
     double a = affinity_value(d2, m->gamma, scale, m->scale[old]);
@@ -67,8 +67,8 @@ static double scale_of(const ddsc_model *m, const ddsc_graph *g, int64_t item)
     return BASE_MAX(sqrt(BASE_MAX(d2, 0)), m->least_scale);
 }
 
-/* Computes the row of a new item and the share of its affinity that belongs to each cluster.
- * Returns false if none of its neighbors has a row. */
+/* Computes the row of a new item, and the share of its affinity to each cluster. Returns false if
+ * none of its neighbors has a row. */
 static bool extend(const assignment *a, int64_t item, double *row, double *share)
 {
     const ddsc_model *m = a->m;
@@ -117,8 +117,8 @@ static int32_t nearest_center(const ddsc_model *m, const double *row, double *co
     return label;
 }
 
-/* Returns the cluster with the largest share of the affinity. It is used for items whose neighbors
- * have no rows. The confidence is the difference between the two largest shares. */
+/* Returns the cluster with the largest share of the affinity. This label is used for items whose
+ * neighbors have no rows. The confidence is the difference between the two largest shares. */
 static int32_t largest_share(const ddsc_model *m, const double *share, double *confidence)
 {
     int32_t best = 0;
@@ -135,8 +135,8 @@ static int32_t largest_share(const ddsc_model *m, const double *share, double *c
     return best;
 }
 
-/* Returns the old item that equals the new one if it is among the nearest items, otherwise -1. The
- * new item then receives the old item's row, and no extension is computed. */
+/* Returns the old item that equals the new item if it is among the nearest old items, and -1
+ * otherwise. The new item then receives the old item's row instead of an extension. */
 static int64_t twin_of(const assignment *a, int64_t item)
 {
     const ddsc_graph *g = a->near;
@@ -156,8 +156,8 @@ static double lead(const double *membership, int64_t k)
     return membership[best] - next;
 }
 
-/* Computes the memberships of one item, given its row and its label by distance. If the item has
- * words of the mixture, returns its label by words; otherwise, returns the given label. */
+/* Computes the memberships of one item, given its row and its label by distance. Returns the label
+ * by words if the item has words of the mixture, and `label` otherwise. */
 static int32_t join_clusters(const assignment *a, int64_t item, double *membership,
                              const double *row, const double *share, int32_t label,
                              double *confidence)
@@ -222,8 +222,8 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Counts the far items, and warns if they are more than 10% of the new items. About 1% of the items
- * that resemble the old ones also count as far. */
+/* Counts the far items, and warns if they are more than 10% of the new items. About 1% of the new
+ * items that resemble the old ones are also counted. */
 static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const int32_t *far)
 {
     out->n_far = 0;
@@ -231,12 +231,12 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
         out->n_far += far[i];
     if (10 * out->n_far > n)
         ctx_warn(ctx,
-                 "%lld of %lld items are farther from the model's items than 99%% of these are "
-                 "from each other, so their labels are unreliable",
+                 "%lld of %lld items are farther from the model's items than 99%% of those "
+                 "items are from each other, so their labels are unreliable",
                  (long long)out->n_far, (long long)n);
 }
 
-/* Prepares the assignment of documents by their words. */
+/* Prepares the assignment of documents by words. */
 static ddsc_status open_words(ddsc_context *ctx, assignment *a, int32_t **code)
 {
     const word_mixture *mix = &a->m->mixture;
@@ -314,8 +314,8 @@ done:
     return status;
 }
 
-/* Fails unless the model has the properties of a clustering with `paper`: one gamma, K eigenvectors,
- * unscaled neighbors, and the paper's metric. */
+/* Fails unless the model comes from a clustering with `paper`, which has one gamma, K eigenvectors,
+ * unscaled neighbors and the paper's metric. */
 static ddsc_status check_paper_model(ddsc_context *ctx, const ddsc_model *m)
 {
     ddsc_metric_settings metric = m->metric;

@@ -1,13 +1,13 @@
 /* Chooses the number of clusters by the gap in the eigenvalues if the gap is clear, and otherwise
- * by the product of modularity and stability. In 52 runs on ten data sets, the chosen K was correct
- * in 16 runs, compared with 11 for modularity alone, at equal AMI. */
+ * by the product of modularity and stability. In 52 runs on ten data sets, this K was correct in 16
+ * runs, compared with 11 for modularity alone; the AMI was equal. */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
 
 /* Offset that keeps the ratio of two tiny eigenvalues close to 1. */
 static const double GAP_OFFSET = 0.01;
-/* Smallest ratio of a clear gap. Smaller gaps favor K = 2 and 3, whatever the classes are. */
+/* Minimum ratio of a clear gap. Smaller gaps favor K = 2 and 3 regardless of the classes. */
 static const double GAP_CLEAR = 3;
 
 /* A gap may hide classes if one cluster is more than LOPSIDED_TIMES as large as another and the
@@ -15,9 +15,9 @@ static const double GAP_CLEAR = 3;
 enum { LOPSIDED_TIMES = 2 };
 static const double LOPSIDED_GAIN = 0.1;
 
-/* Two eigenvalues are treated as separate if they differ by more than GAP_TINY of the larger one
- * and by more than RESIDUALS_TIMES the residual. Vectors with residual r on the two sides of a gap
- * g mix by r / g (Davis, Kahan 1970). */
+/* Two eigenvalues are treated as separate if they differ by more than GAP_TINY times the larger one
+ * and by more than RESIDUALS_TIMES the residual. Eigenvectors with residual r on both sides of a
+ * gap g are mixed by up to r / g (Davis, Kahan 1970). */
 static const double GAP_TINY = 0.01, RESIDUALS_TIMES = 1000;
 
 bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k)
@@ -26,7 +26,7 @@ bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t
     return next - eigenvalues[k - 1] > fmax(GAP_TINY * next, RESIDUALS_TIMES * residual);
 }
 
-/* Stabilities within this difference of the best one are treated as equally good. */
+/* Stabilities that are at most this much below the best one are treated as equally good. */
 static const double STABILITY_LEVEL = 0.05;
 
 ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
@@ -74,7 +74,7 @@ void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *res
     row->gap_clear = choose_is_clear(eigenvalues, residuals, row->k);
 }
 
-/* Returns true if the gap separates clusters of very different size while another K has a much
+/* Returns true if the gap separates clusters of very different sizes and a larger K has a much
  * larger modularity. */
 static bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
 {
@@ -82,8 +82,8 @@ static bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
            modular->modularity > gap->modularity + LOPSIDED_GAIN;
 }
 
-/* Returns modularity times stability. If the stability is unknown for every K, `stable` is false and
- * the modularity decides. */
+/* Returns modularity times stability. If `stable` is false, which means that the stability is
+ * unknown for every K, returns only the modularity. */
 static double merit(const ddsc_k_row *row, bool stable)
 {
     return stable ? row->modularity * fmax(row->stability, 0)

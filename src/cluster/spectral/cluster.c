@@ -8,8 +8,8 @@
 #include "data/model.h"
 #include "neighbors/planner/plan.h"
 
-/* Upper limit for the number of neighbors per item in the graph that compares values of K by
- * modularity. Memory use is proportional to this number. */
+/* Upper limit for the number of neighbors per item in the wide graph, whose modularity is used to
+ * compare values of K. Memory use is proportional to this number. */
 enum { WIDE_MOST = 100 };
 
 static const ddsc_cluster_settings defaults = {
@@ -96,7 +96,7 @@ ddsc_status ddsc_cluster_settings_resolve(ddsc_context *context, ddsc_cluster_se
     CHECK(ctx_need(context, graph, "graph"));
     CHECK(cluster_settings_take(context, &plan, settings));
     CHECK(plan_give_settings(context, metric, graph, &plan.metric, &plan.graph));
-    ddsc_cluster_settings own; /* checks that the caller's struct can be written */
+    ddsc_cluster_settings own; /* checks the caller's struct_size */
     CHECK(sized_take(context, &settings_struct, &own, cluster));
     sized_give(&settings_struct, cluster, &plan.set);
     cluster->metric = metric;
@@ -168,8 +168,8 @@ done:
     return status;
 }
 
-/* Returns the number of neighbors to search for. If K is to be chosen, modularity uses a wider
- * graph. The usual graph is then obtained from the tau nearest neighbors of the wider one. */
+/* Returns the number of neighbors to search for. If K must be chosen, the modularity uses a wider
+ * graph, and the graph of the clustering contains the first tau neighbors of the wider graph. */
 static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings *set)
 {
     if (set->k_min == set->k_max && set->k_min > 0)
@@ -178,7 +178,7 @@ static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings 
     return BASE_MIN(BASE_MAX(tau, wide), n - 1);
 }
 
-/* Returns true if all distances must be computed for the spanning tree of a small set. Metrics
+/* Returns true if all distances must be computed to find the spanning tree of a small set. Metrics
  * without lower bounds compute all distances anyway. */
 static bool needs_span(const graph_request *p)
 {
@@ -188,7 +188,7 @@ static bool needs_span(const graph_request *p)
            p->graph.sample_columns >= 1 && p->graph.neighbors != DDSC_NEIGHBORS_APPROXIMATE;
 }
 
-/* Moves the graph in *from, or its first `tau` neighbors, to *to. */
+/* Moves the graph *from to *to or, if it has more than tau neighbors, copies the first tau. */
 static ddsc_status take_nearest(ddsc_context *ctx, ddsc_graph **to, ddsc_graph **from, int64_t tau)
 {
     if ((*from)->tau > tau)
@@ -198,7 +198,7 @@ static ddsc_status take_nearest(ddsc_context *ctx, ddsc_graph **to, ddsc_graph *
     return DDSC_OK;
 }
 
-/* Takes the graph with tau neighbors, and the wider one if `width` is larger, from *all. */
+/* Splits *all into the graph with tau neighbors and, if `width` is larger, the wider graph. */
 static ddsc_status take_graphs(ddsc_context *ctx, ddsc_graph **graph, ddsc_graph **wide,
                                ddsc_graph **all, int64_t tau, int64_t width)
 {
@@ -212,7 +212,8 @@ static ddsc_status take_graphs(ddsc_context *ctx, ddsc_graph **graph, ddsc_graph
     return DDSC_OK;
 }
 
-/* Returns NULL if the graph can be computed from the lists of an earlier one, or why it cannot. */
+/* Returns the reason why the graph cannot be computed from earlier neighbor lists, or NULL if it
+ * can. */
 static const char *known_refused(ddsc_context *ctx, const graph_request *p, const plan_known *known,
                                  int64_t width, const ddsc_cluster_settings *set)
 {
@@ -227,14 +228,14 @@ static const char *known_refused(ddsc_context *ctx, const graph_request *p, cons
     return plan_update_refused(ctx, p, known);
 }
 
-/* Returns the frame in which the pairs of the model were compared, or NULL. */
+/* Returns the frame in which the items of the model were compared, or NULL. */
 static const pair_frame *like_frame(const ddsc_cluster_settings *set)
 {
     return set->like && !set->resolve ? &set->like->run.frame : NULL;
 }
 
-/* Computes the graph of one metric and, if K is to be chosen, a wider one. known (or NULL) contains
- * the lists of an earlier graph. */
+/* Computes the graph of one metric and, if K must be chosen, a wider graph. known (or NULL)
+ * contains earlier neighbor lists. */
 static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph **graph,
                               ddsc_graph **wide, const ddsc_measures *data,
                               const ddsc_metric_settings *metric, const ddsc_cluster_settings *set,
@@ -256,7 +257,7 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
     TRY(take_graphs(ctx, graph, wide, &all, p.tau, width));
     (*graph)->copies = plan_joins_copies(data, *graph);
     if (metric->metric == set->metric->metric) {
-        ddsc_measures_destroy(p.metric.own); /* a copy of the points, not needed after the search */
+        ddsc_measures_destroy(p.metric.own); /* a copy of the points, which is no longer needed */
         p.metric.own = NULL;
         c->metric = p.metric;
         p.metric = (metric_resolved){0};
@@ -301,8 +302,8 @@ static ddsc_status note_part(ddsc_context *ctx, ddsc_clustering *c, const ddsc_g
     return DDSC_OK;
 }
 
-/* Computes the graphs of all metrics and adds them to *joined. The clustering stores the first
- * graph. */
+/* Computes the graphs of all joined metrics and adds them to *joined. The clustering stores the
+ * graph of the first metric. */
 static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_graphs *joined,
                                const ddsc_measures *data, const ddsc_cluster_settings *set)
 {
@@ -391,7 +392,7 @@ ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_me
     return plan_warn_coordinates(ctx, data);
 }
 
-/* Records the resume folder of the run and the number of pairs read from it. */
+/* Records the resume folder of the run and the number of pairs that were read from it. */
 static ddsc_status take_resumed(ddsc_context *ctx, ddsc_clustering *c, int64_t before)
 {
     const char *folder = ctx_resume_folder(ctx);

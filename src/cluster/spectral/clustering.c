@@ -1,4 +1,4 @@
-/* The result of a clustering: its memory and its views. */
+/* Implements the object that stores the result of a clustering. */
 #include "base/sized.h"
 #include "cluster/spectral/cluster.h"
 

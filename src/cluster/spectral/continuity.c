@@ -1,16 +1,17 @@
 /* Continues the clusters of a model on a changed set. Several partitions often have nearly the same
- * k-means objective, and a few new items can change which of them is the best. Of these partitions,
- * an update keeps the one that k-means finds from the old clusters. */
+ * k-means objective, and a few new items can change which of them is the best. An update uses the
+ * partition that k-means finds when it starts from the old clusters. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
 #include "numeric/linalg/linalg.h"
 
-/* The objective may exceed that of the best partition by this fraction (docs/updates.md). */
+/* The objective of this partition may exceed that of the best partition by this fraction
+ * (docs/updates.md). */
 static const double NEARLY = 0.02;
 
-/* Another cluster starts at each of this many new items. */
+/* Number of new items that are tried as the start of an additional cluster. */
 enum { EXTRA_STARTS = 20 };
 
 ddsc_status cluster_pack_rows(ddsc_context *ctx, packed_rows *p, const ddsc_clustering *c)
@@ -42,14 +43,15 @@ typedef struct continued {
     const cluster_update *u;
     packed_rows rows;
     int64_t k;
-    int64_t n_starts; /* centers of old clusters */
+    int64_t n_starts; /* number of centers, initially of old clusters */
     double *start;    /* k x dim */
-    int32_t *label;   /* of the packed rows, of the best run */
-    double inertia;   /* of that run */
+    int32_t *label;   /* labels of the packed rows in the best run */
+    double inertia;   /* objective of the best run */
 } continued;
 
-/* Computes the means of the old clusters. New items may belong to a new cluster, so only clusters
- * without other items use them. Sets n_starts to the number of clusters, if it is at most k. */
+/* Computes the means of the old clusters. The marked new items of a cluster may belong to another
+ * cluster, so its mean includes them only if it has no other items. Sets n_starts to the number of
+ * means. If this number exceeds k, `start` contains only the first k means. */
 static ddsc_status old_means(ddsc_context *ctx, continued *s, const ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;
@@ -75,7 +77,7 @@ done:
     return status;
 }
 
-/* Runs k-means from the centers in s->start and, if `extra` is not negative, from this row. */
+/* Runs k-means from the centers in s->start and, if `extra` is not negative, from row `extra`. */
 static ddsc_status run_start(ddsc_context *ctx, continued *s, lloyd *l, const kmeans_problem *p,
                              int64_t extra)
 {
@@ -95,7 +97,7 @@ static ddsc_status run_start(ddsc_context *ctx, continued *s, lloyd *l, const km
     return DDSC_OK;
 }
 
-/* Adds one cluster, which starts at one of several new items. These are evenly spaced. */
+/* Adds one cluster. Up to EXTRA_STARTS evenly spaced new items are tried as its start. */
 static ddsc_status add_start(ddsc_context *ctx, continued *s, lloyd *l, const kmeans_problem *p,
                              int64_t *size)
 {
@@ -115,7 +117,7 @@ static ddsc_status add_start(ddsc_context *ctx, continued *s, lloyd *l, const km
     return DDSC_OK;
 }
 
-/* Runs k-means from the old clusters, and adds clusters up to k. */
+/* Runs k-means from the old clusters, and adds clusters until there are k. */
 static ddsc_status run_starts(ddsc_context *ctx, continued *s)
 {
     ddsc_status status = DDSC_OK;
@@ -137,7 +139,7 @@ done:
     return status;
 }
 
-/* Computes the objective of the labels of the clustering. */
+/* Computes the k-means objective of the labels of the clustering. */
 static ddsc_status free_inertia(ddsc_context *ctx, double *inertia, const continued *s)
 {
     int32_t *label = NULL;
@@ -150,8 +152,8 @@ static ddsc_status free_inertia(ddsc_context *ctx, double *inertia, const contin
     return status;
 }
 
-/* Gives all items the labels of the best run, and items without a row that of the largest cluster.
- * *least is the size of the smallest cluster. */
+/* Assigns the labels of the best run to the items, and the label of the largest cluster to items
+ * without a row. Sets *least to the size of the smallest cluster. */
 static ddsc_status spread_continued(ddsc_context *ctx, continued *s, int32_t *labels,
                                     int64_t *least, int64_t *most)
 {
@@ -177,7 +179,8 @@ done:
     return status;
 }
 
-/* Replaces the labels of the clustering, and the columns of its row that depend on them. */
+/* Replaces the labels of the clustering, and the values in its sweep row that depend on the
+ * labels. */
 static ddsc_status take_continued(ddsc_context *ctx, continued *s, const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
@@ -219,8 +222,10 @@ ddsc_status cluster_continue(ddsc_context *ctx, ddsc_clustering *c, const cluste
     TRY(free_inertia(ctx, &inertia, &s));
     if (s.inertia <= (1 + NEARLY) * inertia)
         TRY(take_continued(ctx, &s, set));
-    ctx_note(ctx, "update", "clusters",
-             "the objective from the old clusters is %.4f of the best one", s.inertia / inertia);
+    if (isfinite(s.inertia) && inertia > 0) /* infinite if no cluster can start at a new item */
+        ctx_note(ctx, "update", "clusters",
+                 "the objective from the old clusters is %.4f times the best one",
+                 s.inertia / inertia);
 done:
     MEM_FREE(ctx, s.label, s.start);
     cluster_free_rows(ctx, &s.rows);

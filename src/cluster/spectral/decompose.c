@@ -1,15 +1,14 @@
-/* Computes the affinity, components and eigenvectors of a graph, which are shared by all values of
- * K. */
+/* Computes the affinity, components and eigenvectors of a graph, which all values of K share. */
 #include <math.h>
 
 #include "cluster/spectral/decompose.h"
 
 enum { DENSE_BELOW = 600 };
 
-/* A single gamma is chosen if a sparse cluster borders a dense one (numeric/graph/affinity.c). It
- * is kept only if one of the first GAP_MOST relative gaps in the eigenvalues reaches this value. On
- * `animals`, the largest gap is 3.4 to 4.7. On a held-out set of cells without such a gap, the AMI
- * with a single gamma was 0.07 to 0.13 lower than with local scaling. */
+/* A single gamma is chosen if a sparse cluster borders a dense one (numeric/graph/affinity.c). This
+ * gamma is used only if one of the first GAP_MOST relative gaps in the eigenvalues reaches this
+ * value. On `animals`, the largest gap is 3.4 to 4.7. On a held-out set of cells without such a
+ * gap, the AMI with a single gamma was 0.07 to 0.13 lower than with local scaling. */
 static const double GAP_OF_ONE_GAMMA = 2;
 enum { GAP_MOST = 25 };
 
@@ -22,7 +21,7 @@ void decomposition_free(ddsc_context *ctx, decomposition *d)
 }
 
 /* Excludes components that are too small to be a cluster, so that no eigenvectors are computed for
- * them. If all components are that small, none is excluded. */
+ * them. If all components are too small, none is excluded. */
 static ddsc_status leave_out_strays(ddsc_context *ctx, decomposition *d, double least)
 {
     ddsc_status status = DDSC_OK;

@@ -1,4 +1,4 @@
-/* Functions shared by the files of spectral clustering. */
+/* decompose: functions shared by the files of spectral clustering. */
 #ifndef DDSC_CLUSTER_SPECTRAL_DECOMPOSE_H
 #define DDSC_CLUSTER_SPECTRAL_DECOMPOSE_H
 
@@ -6,29 +6,27 @@
 
 /* Returns the rule for gamma that the settings select. */
 affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set);
-/* Decomposes a graph. `joined` (or NULL) provides the affinity instead of the graph; the function
- * takes ownership of it. */
+/* Decomposes a graph. `joined` (or NULL) provides the affinity instead of the graph, and the
+ * function takes ownership of this affinity. */
 ddsc_status decompose_graph(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
                             joined_graphs *joined, const ddsc_cluster_settings *set,
                             int64_t k_high);
 void decomposition_free(ddsc_context *ctx, decomposition *d);
 
-/* Results that the advice needs in addition to those in the view. */
+/* Results that the advice needs and that the view does not contain. */
 typedef struct outcome {
     int64_t k_low, k_high;
-    bool chosen, by_gap;   /* true if K was not fixed by the caller; true if K was chosen by the
-                            * eigenvalues */
+    bool chosen, by_gap;   /* K was not specified by the caller; the eigenvalues chose K */
     int64_t n_found;       /* number of clusters found for the chosen K */
     int64_t n_without_row; /* number of items without an eigenvector, which were added to the
                             * largest cluster */
-    bool rule_met;         /* true if K clusters have at least `least` members */
+    bool rule_met;         /* K clusters have at least `least` items */
     double least;          /* minimum cluster size */
     bool not_converged;
     const double *eigenvalues; /* one per computed eigenvector */
     int64_t hub;               /* item with the largest in-degree */
     const int32_t *cells;      /* labels before small clusters were merged */
-    bool has_far_items;        /* output: true if the advice names items that are far from all
-                                * others */
+    bool has_far_items;        /* output: the advice names items that are far from all others */
 } outcome;
 
 ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,

@@ -1,30 +1,30 @@
 /* Orders items along the first direction of diffusion, which is the slowest mode of the random walk
  * on the graph: the function f with D^-1 A f = lambda f for the largest lambda below 1. For data
  * along a gradient, the order follows the gradient. For two clusters, the order runs from one
- * cluster to the other. If the graph has several parts, each part has its own direction, and the
+ * cluster to the other. If the graph has several parts, each part has a separate direction, and the
  * parts are ordered by decreasing size. If the direction of a part is not among the computed
- * vectors, the items of this part have no rank (-1). The value of an eigenfunction at an item is
- * the radius of the item times its entry in the embedding. */
+ * eigenvectors, the items of the part have no rank (-1). The value of an eigenfunction at an item
+ * is the radius of the item times its entry in the embedding. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
 
 /* A single edge of weight w between two halves of n items creates an eigenvalue whose distance from
- * 1 is about w / (n degree). If this is below FAINT, the accuracy of the eigenvectors, the vector
- * is constant on both halves up to rounding and gives no order. Such edges are therefore ignored,
- * but never edges above FAINT_MOST of the degree. */
+ * 1 is about w / (n degree). If this distance is below FAINT, which is the accuracy of the
+ * eigenvectors, the eigenvector is constant on both halves up to rounding errors and defines no
+ * order. Edges this weak are therefore ignored unless w exceeds FAINT_MOST of the degree. */
 static const double FAINT = 1e-8, FAINT_MOST = 1e-4;
-/* If the relative variance of a column within a part is below this value, the column is constant on
- * the part or only separates it from others. */
+/* If the relative variance of a column within a part is below this value, the column is constant
+ * within the part or only separates the part from others. */
 static const double VARIES = 1e-2;
-/* If less than this fraction of a column's squared norm is in a part, the column belongs to other
- * parts. */
+/* If the items of a part have less than this fraction of a column's squared norm, the column
+ * belongs to other parts. */
 static const double ELSEWHERE = 1e-9;
 
 typedef struct part_column {
     double n, sum, square;
-    bool now; /* true if the values of the part are taken from this column */
+    bool now; /* the values of the part are taken from this column */
 } part_column;
 
 static double walk_value(const ddsc_clustering *c, int64_t i, int64_t column)
@@ -32,8 +32,8 @@ static double walk_value(const ddsc_clustering *c, int64_t i, int64_t column)
     return c->radius[i] * c->embedding[i * c->view.n_vectors + column];
 }
 
-/* Copies values (n) from this column for the parts in which it is the first varying column. `found`
- * marks the parts that already have a column. */
+/* Copies the values of a column for those parts in which no earlier column varies. `found` marks
+ * the parts that already have a column. */
 static void take_column(const ddsc_clustering *c, double *value, bool *found, part_column *sum,
                         const int32_t *part, int64_t n_parts, int64_t column)
 {
@@ -60,8 +60,7 @@ static void take_column(const ddsc_clustering *c, double *value, bool *found, pa
             value[i] = walk_value(c, i, column);
 }
 
-/* Chooses the signs of the eigenvectors, which are arbitrary, so that values tend to increase with
- * the item number. */
+/* Chooses the signs of the eigenvectors so that values tend to increase with the item number. */
 static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_parts,
                        part_column *sum)
 {
@@ -80,7 +79,7 @@ static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_
 }
 
 /* Computes the ranks. Items are sorted by part, the largest first, and by value within a part.
- * Items without a value come last in their part. Items of parts without a direction get -1. */
+ * Items without a value come last in their part. Items in parts without a direction get rank -1. */
 static ddsc_status rank_items(ddsc_context *ctx, int64_t *rank, const double *value,
                               const int32_t *part, const bool *found, int64_t n, int64_t n_parts)
 {
@@ -153,7 +152,7 @@ ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clust
     TRY(MEM_NEW(ctx, sum, n_parts));
     for (int64_t i = 0; i < n; i++)
         value[i] = NAN;
-    /* If the graph is connected, the first column is constant and therefore skipped. */
+    /* If the graph is connected, the first column is constant and is skipped. */
     for (int64_t k = n_parts == 1; k < c->view.n_vectors; k++)
         take_column(c, value, found, sum, part, n_parts, k);
     turn_signs(value, part, n, n_parts, sum);

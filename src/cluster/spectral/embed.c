@@ -1,4 +1,4 @@
-/* Computes the rows of the embedding, which k-means clusters, from the eigenvectors. */
+/* Computes the embedding from the eigenvectors. k-means clusters its rows. */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
@@ -6,9 +6,9 @@
 
 enum { VECTORS_MIN = 30, VECTORS_MORE = 200 };
 
-/* If the degree of an item is below this fraction of the mean degree, the item is faint: its
- * eigenvector entries, which are proportional to the square root of the degree, are below the
- * solver's accuracy. */
+/* An item is called faint if its degree is below this fraction of the mean degree: its eigenvector
+ * entries, which are proportional to the square root of the degree, are then less than the accuracy
+ * of the solver. */
 static const double FAINT = 1e-8;
 
 int64_t embed_width(int64_t k, bool paper)
@@ -28,9 +28,9 @@ static double dimension(const double *lambda, int64_t width, double p)
     return sum;
 }
 
-/* Returns p with dimension(p) = k, where `dimension` decreases with p. The result is 0 if
- * dimension(0) is at most k. If more than k eigenvalues are 1, no p is large enough, and the result
- * is so large that only these eigenvalues contribute. */
+/* Solves dimension(p) = k for p; `dimension` decreases with p. Returns 0 if dimension(0) is at most
+ * k. If more than k eigenvalues are equal to 1, no solution exists, and the returned p is so large
+ * that only these eigenvalues contribute. */
 static double solve_power(const double *lambda, int64_t width, double k)
 {
     double low = 0, high = 1;
@@ -59,7 +59,7 @@ static double normalize(double *row, int64_t width)
 }
 
 /* Sets row i to the weighted mean of the rows of its sound (not faint) neighbors. This is one step
- * of the random walk, which multiplies each column of exact rows by its eigenvalue. */
+ * of the random walk. It multiplies each column of exact rows by its eigenvalue. */
 static bool borrow_row(double *row, const double *rows, int64_t width, const sparse *a, int64_t i,
                        const uint8_t *sound)
 {
@@ -80,8 +80,8 @@ static bool borrow_row(double *row, const double *rows, int64_t width, const spa
     return any;
 }
 
-/* Recomputes faint rows from their neighbors. A row is marked 1 if it is sound, 0 if it is faint,
- * and 2 if it was recomputed in this sweep. Sweeps repeat until no faint row has a sound
+/* Recomputes faint rows from their neighbors. Rows are marked 1 if sound, 0 if faint, and 2 if
+ * recomputed in the current sweep. The sweeps are repeated until no faint row has a sound
  * neighbor. */
 static void recompute_faint(double *rows, int64_t width, const decomposition *d, uint8_t *sound)
 {
@@ -98,8 +98,8 @@ static void recompute_faint(double *rows, int64_t width, const decomposition *d,
     }
 }
 
-/* Marks the sound items. *any is true if some items are faint. The degree of an item is compared
- * with the mean degree of its component. */
+/* Marks the sound items. Sets *any to true if some items are faint. The degree of an item is
+ * compared with the mean degree in its component. */
 static ddsc_status mark_faint(ddsc_context *ctx, uint8_t *sound, bool *any, const decomposition *d)
 {
     ddsc_status status = DDSC_OK;
@@ -134,8 +134,8 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
     TRY(MEM_NEW(ctx, weight, width));
     TRY(MEM_NEW(ctx, sound, d->n));
     double p = paper ? 0 : solve_power(e->value, width, (double)k);
-    /* If fewer than K eigenvalues are positive, as with few items and K near N, no weights give K
-     * dimensions. In that case, the first K vectors are used without weights. */
+    /* If fewer than K eigenvalues are positive (few items and K close to N), no weights give K
+     * dimensions, so the first K eigenvectors are used without weights. */
     bool few = dimension(e->value, width, 0) < (double)k;
     for (int64_t j = 0; j < width; j++) {
         double lambda = fmin(fmax(e->value[j], 0), 1);

@@ -75,8 +75,8 @@ static double log_choose(double n, double k)
     return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
 }
 
-/* Returns the probability that `drawn` random items of n contain at most `most` of the n_old old
- * items (hypergeometric distribution). */
+/* Returns the probability that `drawn` items, chosen at random from n items, contain at most `most`
+ * of the n_old old items (hypergeometric distribution). */
 static double old_items_p(int64_t n, int64_t n_old, int64_t drawn, int64_t most)
 {
     double sum = 0, all = log_choose((double)n, (double)drawn);

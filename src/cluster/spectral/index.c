@@ -26,7 +26,7 @@ static ddsc_status index_check_model(ddsc_context *ctx, const ddsc_model *m, con
     if (!known->lists)
         refused = "the model has no neighbor lists";
     if (!plan_same_frame(&p->metric.frame, &m->run.frame))
-        refused = "its items cannot be compared in its frame";
+        refused = "the items cannot be compared in the frame of the model";
     if (refused)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "an index cannot be opened for this model: %s; use ddsc_update_run",
@@ -66,8 +66,8 @@ done:
     return status;
 }
 
-/* Converts new items to the form of the index items: transformed, with sorted points, and with
- * points of length 1 for the cosine cost. *out is NULL if no conversion is needed. */
+/* Converts new items to the form of the items in the index: transformed, with sorted points, and
+ * with points of length 1 for the cosine cost. *out is NULL if no conversion is needed. */
 static ddsc_status prepare_items(ddsc_context *ctx, measures **out, const ddsc_model *m,
                                  const measures *added)
 {

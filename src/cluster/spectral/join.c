@@ -1,12 +1,12 @@
 /* Joins several metrics. Each metric has its own nearest-neighbor graph, gamma and hub rule. The
- * normalized affinities S^-1/2 A S^-1/2 are averaged, so that the scale of a metric does not affect
- * its influence. The average is rarely better than the best single metric, but never much worse
- * (bench/joined.py). */
+ * normalized affinities S^-1/2 A S^-1/2 are averaged, so that the influence of a metric does not
+ * depend on its scale. The average is rarely better than the best single metric, but never much
+ * worse (bench/joined.py). */
 #include <math.h>
 
 #include "cluster/spectral/cluster.h"
 
-/* Replaces A by S^-1/2 A S^-1/2, where S is the diagonal matrix of the row sums. */
+/* Replaces A with S^-1/2 A S^-1/2, where S is the diagonal matrix of the row sums. */
 static ddsc_status normalize_affinity(ddsc_context *ctx, sparse *a)
 {
     double *root = NULL;
@@ -23,7 +23,7 @@ static ddsc_status normalize_affinity(ddsc_context *ctx, sparse *a)
     return DDSC_OK;
 }
 
-/* Adds the normalized `term` to the sum. The first term becomes the sum itself. */
+/* Adds the normalized `term` to the sum, or moves it there if it is the first term. */
 static ddsc_status sum_normalized(ddsc_context *ctx, sparse *sum, sparse *term, bool first)
 {
     sparse both = {0};
@@ -111,7 +111,7 @@ void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next)
     sum->n_iterations += next->n_iterations;
     sum->max_gap = fmax(sum->max_gap, next->max_gap);
     sum->seconds += next->seconds;
-    /* Each of these values is set by a single metric, so the maximum keeps it. */
+    /* Each of these values is set by only one metric, so the maximum is that value. */
     sum->epsilon = fmax(sum->epsilon, next->epsilon);
     sum->bandwidth = fmax(sum->bandwidth, next->bandwidth);
     sum->reference_size = BASE_MAX(sum->reference_size, next->reference_size);

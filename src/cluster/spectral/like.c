@@ -1,5 +1,5 @@
-/* Takes the settings of a model for a new run, and prepares items for it: applies the transforms of
- * the model's items and checks that the points are comparable. */
+/* Prepares a run with the settings of a model: copies the settings, applies the transforms of the
+ * model's items to the new items, and checks that the points are comparable. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -7,8 +7,8 @@
 #include "data/recipe.h"
 #include "neighbors/planner/plan.h"
 
-/* Checks that both sets use the same word vectors. Points from different word vectors are not
- * comparable, even if they have the same dimension. */
+/* Checks that the items and the model use the same word vectors. Points from different word vectors
+ * are not comparable, even if they have the same dimension. */
 static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const measures *data)
 {
     static const char advice[] =
@@ -27,7 +27,8 @@ static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const mea
     return DDSC_OK;
 }
 
-/* Checks that the coordinates have the same names in the same order. */
+/* Checks that the coordinates of the items and of the model have the same names in the same
+ * order. */
 static ddsc_status like_check_coordinates(ddsc_context *ctx, const measures_texts *there, int64_t d,
                                           const measures *data)
 {
@@ -89,7 +90,7 @@ done:
     return status;
 }
 
-/* Replaces the values that the run of the model chose from its data by the rules. */
+/* Restores the rules for settings, so that they are chosen again from the new data. */
 static void choose_again(cluster_plan *plan, const ddsc_model *m)
 {
     const model_rules *rules = &m->rules;

@@ -1,10 +1,10 @@
-/* Converts scores to memberships and fits their softness. */
+/* Converts scores to memberships, and fits the softness. */
 #include "cluster/spectral/membership.h"
 
 #include <math.h>
 
-/* Number of steps of the golden-section search. The last interval is less than 1e-3 of the first
- * one. */
+/* Number of steps of the golden-section search. The last interval is less than 1e-3 of the
+ * first. */
 enum { STEPS = 30 };
 static const double GOLDEN = 0.6180339887498949;
 
@@ -73,8 +73,8 @@ static double surprise(const double *score, int64_t k, int32_t c, double softnes
 }
 
 /* Returns the mean surprise over the observed clusters. One additional observation, spread evenly
- * over all clusters, keeps the softness positive if every cluster was predicted correctly. The mean
- * is convex in 1 / softness. */
+ * over all clusters, keeps the softness positive even if every cluster was predicted correctly. The
+ * mean is convex in 1 / softness. */
 static double mean_surprise(const held_out *h, double softness)
 {
     double sum = 0;

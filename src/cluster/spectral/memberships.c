@@ -1,14 +1,14 @@
-/* Computes memberships of the items of a clustering. The score of a cluster is minus the squared
- * distance to its nearest center in the embedding or, for refined documents, the log likelihood of
- * the mixture of words.
+/* Computes the memberships of the items in a clustering. The score for a cluster is minus the
+ * squared distance to its nearest center in the embedding or, for refined documents, the log
+ * likelihood in the mixture of words.
  *
  * Likelihoods treat every word as independent evidence, so for long documents their probabilities
  * are far too close to 0 or 1. The distinct words of each document are therefore divided into two
  * halves, and the softness is fitted so that the scores of one half predict the cluster of the
- * other half. It is then doubled, so that the membership is the geometric mean of the predictions
- * of both halves, because only these were tested. The word probabilities of the document's own
- * cluster are computed without the document. For distances, the softness is fitted to the clusters
- * that k-means on a random half of the items assigns to the other items. */
+ * other half. The softness is then doubled, so that the membership is the geometric mean of the
+ * predictions from both halves, because only these predictions were tested. The word probabilities
+ * in the document's cluster are computed without the document. For distances, the softness is
+ * fitted to the clusters that k-means on a random half of the items assigns to the other items. */
 #include <math.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@
 #include "cluster/spectral/mixture.h"
 #include "numeric/linalg/linalg.h"
 
-/* Maximum numbers of held-out documents and rows, number of k-means starts for each half, and the
- * random stream of the split. */
+/* Maximum numbers of held-out documents and rows, number of k-means starts per half, and random
+ * stream of the split. */
 enum { DOCUMENTS_MOST = 4000, ROWS_MOST = 2000, HALF_RESTARTS = 3, SPLIT_PART = 64 };
 /* Ranges of the softness, and its values if no items can be held out. Squared distances between
  * rows of unit length are at most 4. */
@@ -78,7 +78,7 @@ typedef struct near_fit {
     ddsc_context *ctx;
     const ddsc_clustering *c;
     int64_t n, width, n_cells; /* rows used; columns; cells of k-means */
-    int64_t *from;             /* n: items, in random order */
+    int64_t *from;             /* n: items in random order */
     double *part, *middle;     /* rows of a half, and their centers */
     int64_t *size;
     int32_t *label, *into; /* cells of a half; cluster of each cell */
@@ -101,7 +101,7 @@ static const double *embedded_row(const near_fit *j, int64_t at)
     return j->c->embedding + j->from[at] * j->width;
 }
 
-/* Chooses the rows, and shuffles them. */
+/* Chooses the rows to use, and shuffles them. */
 static ddsc_status choose_embedded(near_fit *j)
 {
     int64_t n_items = 0, n = j->c->view.n;
@@ -119,7 +119,7 @@ static ddsc_status choose_embedded(near_fit *j)
     return DDSC_OK;
 }
 
-/* Returns the cell of the half with the nearest center. */
+/* Returns the cell with the nearest center among the cells of the half. */
 static int64_t nearest_cell(const near_fit *j, const double *row)
 {
     int64_t best = -1;
@@ -133,7 +133,7 @@ static int64_t nearest_cell(const near_fit *j, const double *row)
     return best;
 }
 
-/* Assigns to every cell of a half the cluster to which most of its items belong. */
+/* Assigns each cell of a half to the cluster of most of its items. */
 static void match_cells(near_fit *j, int64_t begin, int64_t end)
 {
     int64_t k = j->c->view.k;
@@ -188,7 +188,8 @@ static ddsc_status open_near_fit(near_fit *j)
     return cluster_find_centers(j->ctx, &j->center, &j->center_label, &j->n_centers, j->c);
 }
 
-/* Drops items whose observed cluster has no center, and therefore a score of minus infinity. */
+/* Drops items whose observed cluster has no center. The score of such a cluster is minus
+ * infinity. */
 static void drop_without_center(held_out *h)
 {
     int64_t kept = 0;
@@ -228,13 +229,14 @@ typedef struct halves_fit {
     const ddsc_clustering *c;
     const measures *data;
     const mixture_scorer *scorer;
-    double *mass; /* k: occurrences of words in the items of each cluster */
+    double *mass; /* k: number of word occurrences in the items of each cluster */
     int64_t n_documents, step;
     held_out held;  /* two halves of every document */
     int64_t *words; /* 2 per document: number of distinct words in each half */
 } halves_fit;
 
-/* Returns log theta of a word in the cluster of the document, computed without the document. */
+/* Returns the log probability of a word in the cluster of the document, computed without the
+ * document. */
 static double log_without(const halves_fit *j, int32_t word, int32_t label, double count,
                           double length)
 {
@@ -246,7 +248,7 @@ static double log_without(const halves_fit *j, int32_t word, int32_t label, doub
 }
 
 /* Computes the scores of both halves of an item. All occurrences of a word are assigned to the same
- * half, because they depend on each other. */
+ * half because they are not independent. */
 static void score_halves(const halves_fit *j, int64_t item, double *first, double *second,
                          int64_t *words)
 {
@@ -284,8 +286,8 @@ static ddsc_status score_documents(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Keeps the documents that have words in both halves. For each half, the cluster of the other half
- * is the observation. */
+/* Keeps the documents that have words in both halves. The observed cluster of each half is the
+ * cluster predicted from the other half. */
 static void pair_halves(halves_fit *j)
 {
     held_out *h = &j->held;

@@ -3,12 +3,11 @@
  *
  *     r = w(A, B) vol / (vol A vol B),
  *
- * that is, the affinity between them divided by its expected value in a random graph with the same
- * degrees. It is a degree-weighted average over A x B, so r never increases from one merge to the
- * next (average linkage). The height of a merge is 1 / (1 + r). The height is 1 for clusters
- * without a link, 1/2 for a link as strong as in a random graph, and close to 0 for strongly linked
- * clusters. If several merges have the same height, the pair with the nearest centers is merged
- * first. */
+ * that is, the affinity between A and B divided by its expected value in a random graph with the
+ * same degrees. r is a degree-weighted average over A x B, so it never increases from one merge to
+ * the next (average linkage). The height of a merge is 1 / (1 + r): 1 for clusters without a link,
+ * 1/2 for a link as strong as in a random graph, and close to 0 for strongly linked clusters. If
+ * several merges have the same height, the pair with the nearest centers is merged first. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -36,7 +35,7 @@ static void sum_affinities(merge_state *s, const sparse *a, const int32_t *label
         }
 }
 
-/* Returns 1 / (1 + r). r is 0 for clusters without edges. */
+/* Returns 1 / (1 + r). For clusters without edges, r is 0. */
 static double height_of(const merge_state *s, int64_t a, int64_t b, double total)
 {
     double chance = s->volume[a] * s->volume[b];
@@ -54,7 +53,8 @@ static void measure_center(merge_state *s, int64_t a)
         s->apart[b * s->k + a] = s->apart[a * s->k + b];
 }
 
-/* Returns the pair with the smallest height. Ties are broken by the centers, then by index. */
+/* Returns the pair with the smallest height. Ties are broken by the distance between the centers,
+ * then by index. */
 static ddsc_merge lowest(const merge_state *s, double total)
 {
     ddsc_merge best = {-1, -1, 2, 0};
@@ -92,8 +92,8 @@ static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
 }
 
 /* Computes the tree over the clusters from the affinities between them. out has k - 1 entries. size
- * (k) is the number of items in each cluster. center (k x dim, overwritten; or NULL) holds the
- * cluster centers. */
+ * (k) contains the number of items in each cluster. center (k x dim, or NULL) contains the cluster
+ * centers and is overwritten. */
 static ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const sparse *a,
                                   const int32_t *labels, int64_t k, const int64_t *size,
                                   double *center, int64_t dim)
@@ -118,7 +118,7 @@ static ddsc_status cluster_merges(ddsc_context *ctx, ddsc_merge *out, const spar
         int64_t one = found.a, other = found.b;
         found.a = BASE_MIN(s.node[one], s.node[other]);
         found.b = BASE_MAX(s.node[one], s.node[other]);
-        last = found.height = BASE_MAX(found.height, last); /* corrects rounding errors only */
+        last = found.height = BASE_MAX(found.height, last); /* only corrects rounding errors */
         DDSC_ASSERT(found.a >= 0 && found.a < found.b && found.b < k + m);
         DDSC_ASSERT(found.height >= 0 && found.height <= 1);
         take_in(&s, one, other, k + m);
@@ -129,7 +129,7 @@ done:
     return status;
 }
 
-/* Computes the mean of the points of each cluster, k x dim. */
+/* Computes the mean of the points in each cluster (k x dim). */
 static void find_centers(double *center, const ddsc_measures_view *m, const int32_t *labels,
                          const int64_t *size, const int32_t *left_out)
 {
@@ -178,7 +178,7 @@ ddsc_status ddsc_merges_run(ddsc_context *context, ddsc_merge *merges,
     TRY(MEM_ZERO(context, size, v->k));
     for (int64_t i = 0; i < v->n; i++)
         size[v->labels[i]] += !(left_out && left_out[i]);
-    /* if the graph is connected, the edges determine every merge */
+    /* if the graph is connected, its edges determine every merge */
     bool by_centers = data && v->n_components > 1;
     if (by_centers) {
         TRY(MEM_ZERO(context, center, v->k * m.dim));

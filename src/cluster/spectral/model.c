@@ -10,8 +10,8 @@
 #include "neighbors/planner/plan.h"
 #include "numeric/linalg/linalg.h"
 
-/* Quantile of the distances between the model's items that defines "far". New items that resemble
- * the old ones are flagged with probability 1 - FAR_QUANTILE. */
+/* New items farther away than this quantile of the distances between the model's items are flagged
+ * as far. New items that resemble the old ones are flagged with probability 1 - FAR_QUANTILE. */
 static const double FAR_QUANTILE = 0.99;
 
 /* Copies the metric settings that the clustering used. New items are compared without
@@ -34,7 +34,8 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
     return plan_check_metric(ctx, set);
 }
 
-/* Computes far_distance, the quantile of the distances to the neighbor of rank far_neighbor. */
+/* Sets far_distance to the quantile FAR_QUANTILE of the distances between items and their neighbors
+ * of rank far_neighbor. */
 static ddsc_status find_far(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;
@@ -76,7 +77,7 @@ static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph
     return find_far(ctx, m, g);
 }
 
-/* Copies the mixture of words, and fits the softness of memberships. */
+/* Copies the mixture of words, and fits the softness of the memberships. */
 static ddsc_status take_memberships(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c,
                                     const measures *data)
 {
@@ -103,12 +104,20 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
     return take_memberships(ctx, m, c, data);
 }
 
-/* Returns the number of clusters to use in a run with the settings of this one. Clusters that
- * vanished in an update are not counted. */
+/* Returns the number of clusters for a new run with the same settings, without the clusters that
+ * vanished in an update. */
 static int64_t requested_clusters(const ddsc_clustering *c, const ddsc_cluster_settings *set)
 {
     bool fixed = set->k_min == set->k_max && set->k_min > 0;
     return c->view.n_sweep == 1 ? c->view.sweep[0]->k : fixed ? set->k_min : c->view.k;
+}
+
+/* Returns the number after the largest one that was the id of an item of an earlier model, or 0 if
+ * an item has this id or a larger one. */
+static int64_t removed_next_id(const ddsc_model *before, const measures *items)
+{
+    int64_t next = before ? BASE_MAX(before->run.next_id, cluster_next_id(before->items)) : 0;
+    return next > cluster_next_id(items) ? next : 0;
 }
 
 static model_rules requested_rules(const cluster_plan *plan)
@@ -175,6 +184,7 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                          .k = requested_clusters(clustering, &plan.set)};
     m->rules = plan.set.like && !plan.set.resolve ? plan.set.like->rules : requested_rules(&plan);
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
+    m->run.next_id = removed_next_id(plan.set.like, m->items);
     TRY(MEM_COPY(ctx, m->fresh, clustering->fresh, clustering->n_fresh));
     m->n_fresh = clustering->n_fresh;
     TRY(take_graph(ctx, m, clustering->graph));

@@ -1,11 +1,11 @@
 /* Refines the labels of documents with a mixture of multinomial distributions over their words
  * (Nigam, McCallum, Thrun and Mitchell 2000), fitted by expectation maximization from the labels of
- * k-means. The graph compares whole documents; the mixture also uses words whose vectors say little
- * about the cluster.
+ * k-means. The graph compares whole documents. The mixture also uses words whose vectors contain
+ * little information about the cluster.
  *
- * The word probabilities of a cluster are 2/3 its own frequencies and 1/3 uniform. If a constant
- * were added to the counts of every cluster instead, small clusters would vanish. The rounds end
- * before a cluster would become empty. */
+ * The word probabilities of a cluster are 2/3 of its word frequencies plus 1/3 of a uniform
+ * distribution. Adding a constant to the counts of every cluster instead would make small clusters
+ * vanish. The rounds stop before a cluster becomes empty. */
 #include <math.h>
 #include <string.h>
 
@@ -20,18 +20,17 @@ typedef struct refinement {
     ddsc_context *ctx;
     const measures *data;
     int64_t n, k;
-    bool *empty;        /* k: true if the cluster had no items at the start, so that it never gets
-                         * any */
-    int64_t n_alive;    /* number of other clusters */
-    word_mixture mix;   /* the parameters of this round */
-    double *theta_last; /* the parameters of the last round */
+    bool *empty;        /* k: the cluster had no items at the start and remains empty */
+    int64_t n_alive;    /* number of clusters that are not empty */
+    word_mixture mix;   /* parameters of the current round */
+    double *theta_last; /* parameters of the previous round */
     double *share_last;
     int32_t *code; /* one per counted word: index in the mixture, or -1 */
-    /* the counts, grouped by word, with items in ascending order */
+    /* word counts, grouped by word, with items in ascending order */
     int64_t *offset;
     int32_t *item, *count;
     double *r;     /* n x k: probability of each cluster */
-    double *total; /* k: number of occurrences of words */
+    double *total; /* k: number of word occurrences */
     int32_t *label, *fresh;
     mixture_scorer scorer;
     int64_t n_rounds;
@@ -48,7 +47,8 @@ static void refinement_free(refinement *j)
 
 /* ---- the words ---- */
 
-/* Chooses the words that occur in at least two items, and counts their items in offset[w + 1]. */
+/* Chooses the words that occur in at least two items, and stores the number of items with word w in
+ * offset[w + 1]. */
 static ddsc_status choose_words(refinement *j)
 {
     const measures_counts *counts = &j->data->counts;
@@ -115,7 +115,7 @@ static ddsc_status sum_words(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Scales and smooths the sums. */
+/* Converts the sums to smoothed probabilities. */
 static ddsc_status scale_words(void *arg, int64_t begin, int64_t end, int worker)
 {
     refinement *j = arg;
@@ -158,7 +158,7 @@ static ddsc_status expect_range(void *arg, int64_t begin, int64_t end, int worke
         j->fresh[i] = n_words > 0 ? membership_best(r, j->k) : j->label[i];
         if (n_words > 0) {
             membership_soften(r, j->k, 1);
-        } else { /* the item has no counted words, so only its label is known */
+        } else { /* without counted words, only the label is known */
             memset(r, 0, (size_t)j->k * sizeof *r);
             r[j->label[i]] = 1;
         }
@@ -173,7 +173,7 @@ static ddsc_status expect(refinement *j)
     return parallel_for(j->ctx, j->n, 64, expect_range, j);
 }
 
-/* Returns true if a cluster that has items would have none with the new labels. */
+/* Returns true if a cluster would become empty with the new labels. */
 static bool loses_cluster(refinement *j)
 {
     int64_t n_kept = 0;
@@ -251,8 +251,8 @@ static ddsc_status open_refinement(refinement *j, const int32_t *labels)
 
 /* ---- the result ---- */
 
-/* Numbers the clusters by first appearance, and applies the numbers to the labels, the former
- * labels and the mixture. */
+/* Renumbers the clusters in order of first appearance, in the labels, the former labels and the
+ * mixture. */
 static ddsc_status number_by_appearance(refinement *j, int32_t *former)
 {
     ddsc_status status = DDSC_OK;

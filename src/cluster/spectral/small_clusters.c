@@ -1,7 +1,7 @@
-/* Merges small clusters. k-means may create clusters of a few near-duplicates. Such a cluster is
- * merged into the one with the strongest link to it. A cluster without any link is kept if it is
- * too large to be an artifact of the neighbor lists, even if it is smaller than the minimum
- * size. */
+/* Merges small clusters. k-means may create clusters of a few near-duplicates. Each of them is
+ * merged into the cluster with the strongest link to it. A cluster without a link is kept, even if
+ * it is smaller than the minimum size, unless it is so small that it may be an artifact of the
+ * neighbor lists. */
 #include <string.h>
 
 #include "cluster/spectral/cluster.h"
@@ -89,8 +89,9 @@ static int64_t largest_group(const groups *g)
     return best;
 }
 
-/* Finds the cluster that is merged next and its target: of the clusters to be merged, the one with
- * the strongest link. If none of them has a link, returns the first one and the largest cluster. */
+/* Finds the next merge: of all clusters that must be merged, *from is the cluster with the
+ * strongest link, and *to is its target. If no link exists, *from is the first of these clusters,
+ * and *to is the largest cluster. */
 static void strongest(const groups *g, const bool *gone, int64_t *from, int64_t *to)
 {
     double most = 0;

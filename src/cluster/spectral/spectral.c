@@ -1,49 +1,49 @@
-/* Computes labels from a graph. All values of K share one decomposition. The rows, k-means and the
- * minimum-size rule are computed for each K. */
+/* Computes labels from a graph. All values of K share one decomposition. The rows,
+ * k-means and the minimum-size rule are applied separately for each K. */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/spectral/decompose.h"
 #include "numeric/labels/scores.h"
 
-/* If at least STARTS_LEAST k-means starts are requested, more starts follow until the best
+/* If at least STARTS_LEAST k-means starts are requested, further starts follow until the best
  * partition has been found twice, up to STARTS_TIMES the requested number. On 1,000 digits, the AMI
- * with 30 starts varies by 0.02 to 0.04 between seeds, and with 300 starts by at most 0.001.
+ * varies between seeds by 0.02 to 0.04 with 30 starts, and by at most 0.001 with 300 starts.
  * STARTS_WORK limits the product of rows, columns, K and starts. */
 enum { STARTS_LEAST = 30, STARTS_TIMES = 10 };
 static const double STARTS_WORK = 1e9;
-/* Limits the product of rows, columns, K and starts when more than K clusters are tried because
- * some clusters are too small. With this limit, k-means on 100,000 titles with K = 20 takes 163 CPU
- * seconds. Without it, k-means had not finished after 9 CPU minutes. */
+/* Limits the product of rows, columns, K and starts in trials of more than K clusters, which are
+ * needed if some clusters are too small. With this limit, k-means on 100,000 titles with K = 20
+ * takes 163 CPU seconds. Without this limit, it had not finished after 9 CPU minutes. */
 static const double TRIAL_WORK = 1e8;
 
-/* `auto` tries values of K up to AUTO_HIGH, but in small sets only up to the larger of AUTO_FEW and
- * one cluster per AUTO_ITEMS items. */
+/* `auto` tries values of K up to AUTO_HIGH, but in small sets only up to AUTO_FEW or one cluster
+ * per AUTO_ITEMS items, whichever is larger. */
 enum { AUTO_LOW = 2, AUTO_HIGH = 25, AUTO_FEW = 15, AUTO_ITEMS = 6, EXTRA_MAX = 30 };
 
 typedef struct spectral_job {
     const ddsc_cluster_settings *set;
     decomposition d;
-    sparse wide;    /* affinity with more neighbors, used for modularity; if empty, d.a is used */
+    sparse wide;    /* affinity with more neighbors, for the modularity; if empty, d.a is used */
     double *rows;   /* n x width, for the current K */
     double *length; /* n: length of the rows before normalization */
     int32_t *cells; /* n per K: labels before small clusters were merged */
     int64_t width;
-    double *packed;     /* rows of the items that have a row, packed if some items have none */
-    const double *live; /* those rows, stored in `packed` or in `rows` */
-    int32_t *item;      /* item number of each packed row */
+    double *packed;            /* copy of the non-zero rows if some rows are zero */
+    const double *live;        /* the non-zero rows, stored in `packed` or in `rows` */
+    int32_t *item;             /* item number of each packed row */
     int64_t n_packed, n_sweep; /* n_sweep: number of values of K */
     int32_t *packed_label;
-    /* Table of squared distances between those rows, or NULL if it would not save time. All k-means
-     * runs for one K share it. */
+    /* Table of squared distances between the non-zero rows, shared by all k-means runs for one K,
+     * or NULL if it would not save time. */
     double *pairs;
 } spectral_job;
 
-/* The outcome for one value of K. */
+/* The result for one value of K. */
 typedef struct cut_result {
     int64_t n_found, n_merged; /* number of clusters found; number of small clusters merged */
     double starts_agree;       /* agreement of the best k-means starts; NaN if not computed */
-    bool rule_met;             /* true if K clusters have the minimum size */
+    bool rule_met;             /* K clusters have the minimum size */
 } cut_result;
 
 static void job_free_rows(ddsc_context *ctx, spectral_job *j)
@@ -77,7 +77,7 @@ static bool is_zero(const double *row, int64_t width)
     return true;
 }
 
-/* Computes the rows for K clusters and packs the non-zero ones. */
+/* Computes the rows for K clusters and packs the non-zero rows. */
 static ddsc_status make_rows(ddsc_context *ctx, spectral_job *j, int64_t k)
 {
     ddsc_status status = DDSC_OK;
@@ -123,10 +123,9 @@ static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
         labels[j->item[p]] = j->packed_label[p];
 }
 
-/* Labels items by component. This is used if the metric does not distinguish the items within a
- * component, because further eigenvectors are then arbitrary and k-means would be meaningless. The
- * k largest components become the clusters, and the remaining items are added to the largest
- * cluster. */
+/* Labels items by component. Used if the metric does not distinguish the items within a component:
+ * all other eigenvectors are then arbitrary, so k-means would be meaningless. The k largest
+ * components become the clusters, and the remaining items are added to the largest cluster. */
 static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, int32_t *labels,
                                     int64_t *k_found, int64_t k)
 {
@@ -156,8 +155,8 @@ done:
     return status;
 }
 
-/* Returns the maximum number of starts. There are more starts than requested only if there are few
- * rows. In a sweep, the additional time is divided among the values of K. */
+/* Returns the maximum number of starts. It exceeds the requested number only if there are few rows.
+ * In a sweep, the values of K share the additional time. */
 static int64_t most_starts(const spectral_job *j, const kmeans_problem *p)
 {
     double work = (double)p->n * (double)p->dim * (double)p->k * (double)j->n_sweep;
@@ -165,7 +164,7 @@ static int64_t most_starts(const spectral_job *j, const kmeans_problem *p)
     return j->set->paper || p->restarts < STARTS_LEAST ? 0 : (int64_t)most;
 }
 
-/* Computes the mean agreement of the labels with those of the next best starts. */
+/* Computes the mean agreement between the labels and the labels from the next best starts. */
 static ddsc_status compare_starts(ddsc_context *ctx, double *agree, const int32_t *labels,
                                   const kmeans_few *few, int64_t n)
 {
@@ -178,8 +177,8 @@ static ddsc_status compare_starts(ddsc_context *ctx, double *agree, const int32_
     return DDSC_OK;
 }
 
-/* Runs k-means for k clusters. If agree is not NULL, *agree receives the agreement of the best
- * starts, and starts are added until the best solution has been found twice. */
+/* Runs k-means for k clusters. If agree is not NULL, sets *agree to the agreement of the best
+ * starts, and adds starts until the best solution has been found twice. */
 static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
                        int64_t k, int64_t restarts, double *agree)
 {
@@ -223,8 +222,8 @@ static int64_t trial_starts(const spectral_job *j, int64_t k)
     return (int64_t)fmax(most, 1);
 }
 
-/* Increases the number of clusters until K of them have the minimum size, and then merges the
- * others. If this does not succeed, the first result is kept. */
+/* Increases the number of clusters until K of them have the minimum size, and then merges the other
+ * clusters. If no number succeeds, uses the first result. */
 static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels, int32_t *cells,
                                cut_result *r, int64_t k)
 {
@@ -266,7 +265,7 @@ static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_j
 {
     ddsc_status status = DDSC_OK;
     int64_t *size = NULL, n = j->d.n;
-    int64_t k = BASE_MAX(row->k, k_found); /* any further clusters are empty */
+    int64_t k = BASE_MAX(row->k, k_found); /* additional clusters are empty */
     TRY(MEM_ZERO(ctx, size, k));
     for (int64_t i = 0; i < n; i++)
         size[labels[i]]++;
@@ -293,7 +292,7 @@ static void choose_range(outcome *o, int64_t n, const ddsc_cluster_settings *set
     o->k_high = set->k_max > 0 ? set->k_max : BASE_MIN(high, n);
 }
 
-/* Computes labels and a table row for every K of the range. */
+/* Computes the labels and the table row for every K in the range. */
 static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                   cut_result *results, const outcome *o)
 {
@@ -324,7 +323,7 @@ static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectra
     return DDSC_OK;
 }
 
-/* Copies labels and rows of the chosen K into the clustering. */
+/* Copies the labels and rows for the chosen K to the clustering. */
 static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                    int64_t chosen)
 {
@@ -361,7 +360,7 @@ static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral
     return DDSC_OK;
 }
 
-/* Computes the affinity of the wider graph with the same gamma. */
+/* Computes the affinity of the wider graph, using the same gamma. */
 static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
 {
     affinity_report ignored;
@@ -372,7 +371,7 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
 }
 
-/* Fills in the in-degree statistics of the view. */
+/* Computes the in-degree statistics in the view. */
 static ddsc_status report_hubs(ddsc_context *ctx, ddsc_clustering *c, outcome *o,
                                const ddsc_graph *graph)
 {

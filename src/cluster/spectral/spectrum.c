@@ -1,6 +1,6 @@
-/* Collects the eigenvalues to report. These are the eigenvalues of the computed eigenvectors, and
- * those of small components that were excluded from the decomposition. Together they are the
- * smallest eigenvalues of the whole Laplacian. */
+/* Collects the reported eigenvalues: those of the computed eigenvectors, and those of small
+ * components that the decomposition excluded. Together they are the smallest eigenvalues of the
+ * whole Laplacian. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct strays {
     const decomposition *d;
     double *value, *residual; /* n_left_out entries each */
     int64_t n;
-    int32_t *item, *place; /* items of the current component; index of each item in it */
+    int32_t *item, *place; /* items of the current component; index of each item in the component */
     bool *seen;
     double *matrix, *copy, *vectors, *values;
 } strays;
@@ -60,8 +60,8 @@ static int64_t gather_component(strays *s, int32_t from)
     return size;
 }
 
-/* Computes the eigenvalues of M = S^-1/2 A S^-1/2 on the collected items, with their residuals |M
- * v - lambda v|. */
+/* Computes the eigenvalues of M = S^-1/2 A S^-1/2 on the collected items, and their residuals |M v
+ * - lambda v|. */
 static ddsc_status solve_component(strays *s, int64_t size)
 {
     const sparse *a = &s->d->a;
@@ -87,8 +87,7 @@ static ddsc_status solve_component(strays *s, int64_t size)
     return DDSC_OK;
 }
 
-/* Solves all excluded components. An isolated item has degree 0; like any component, it has one
- * eigenvalue 0. */
+/* Solves all excluded components. An isolated item has one eigenvalue, which is 0. */
 static ddsc_status solve_strays(strays *s)
 {
     if (s->d->n_left_out == 0)
@@ -127,8 +126,8 @@ ddsc_status cluster_spectrum(ddsc_context *ctx, ddsc_clustering *c, const decomp
         residual[k] = e->residual[k];
         last = fmax(last, value[k]);
     }
-    /* Beyond the largest computed eigenvalue, the list is incomplete, so larger values are
-     * dropped. */
+    /* The list is incomplete beyond the largest computed eigenvalue, so larger values are
+     * omitted. */
     for (int64_t k = 0; k < s.n; k++)
         if (s.value[k] <= last) {
             value[n] = s.value[k];

@@ -1,6 +1,6 @@
-/* Measures the stability of a number of clusters. k-means is run on two random halves of the rows.
- * The centers of each half are used to label all rows, and the two labelings are compared (Lange,
- * Roth, Braun and Buhmann 2004). */
+/* Measures the stability of the clusters for a given K. k-means is run on two random halves of the
+ * rows. The centers of each half label all rows, and the two labelings are compared (Lange, Roth,
+ * Braun and Buhmann 2004). */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "numeric/labels/scores.h"
 #include "numeric/linalg/linalg.h"
 
-/* One cluster is small, so that a start finds it with a smaller probability than the large ones. */
+/* More starts are used for the overlap of one cluster: this cluster is small, so a start finds it
+ * less often than large clusters. */
 enum { N_SPLITS = 3, RESTARTS = 3, RESTARTS_OVERLAP = 30, MAX_ROWS = 5000 };
 
 typedef struct halves {
@@ -99,7 +100,8 @@ static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
     return DDSC_OK;
 }
 
-/* Returns the largest overlap (Jaccard) of a cluster with those of one labeling of the h->n rows. */
+/* Returns the largest overlap (Jaccard) between a cluster and the clusters in `found`, over the
+ * h->n rows. */
 static double best_overlap(halves *h, const int32_t *found, const int32_t *labels, int32_t cluster)
 {
     int64_t own = 0;

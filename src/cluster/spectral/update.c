@@ -89,16 +89,21 @@ done:
     return status;
 }
 
-/* Numbers new items without ids after the largest number among the ids of the model. */
-static ddsc_status number_items(ddsc_context *ctx, measures_parts *added, const measures *items)
+int64_t cluster_next_id(const measures *items)
 {
-    int64_t next = items->n, size = 0;
-    for (int64_t i = 0; i < items->n; i++) {
-        int64_t number;
+    int64_t next = 0, number;
+    for (int64_t i = 0; i < items->n; i++)
         if (number_parse_integer(ddsc_measures_get_id(items, i), &number) && number >= next &&
-            number < INT64_MAX - added->n)
+            number < INT64_MAX / 2)
             next = number + 1;
-    }
+    return next;
+}
+
+/* Numbers new items without ids after all numbers that were ids of items, even of removed ones. */
+static ddsc_status number_items(ddsc_context *ctx, measures_parts *added, const ddsc_model *m)
+{
+    int64_t size = 0, next = BASE_MAX(m->n, m->run.next_id);
+    next = BASE_MAX(next, cluster_next_id(m->items));
     MEM_FREE(ctx, added->id_text, added->id_at);
     added->id_text = NULL;
     added->id_at = NULL;
@@ -137,7 +142,7 @@ static ddsc_status make_updated_set(ddsc_context *ctx, cluster_update *u, const 
         TRY(measures_take_parts(ctx, &more, moved ? moved : added, added->n, NULL));
         update_drop_labels(ctx, &more);
         if (!added->id_text)
-            TRY(number_items(ctx, &more, m->items));
+            TRY(number_items(ctx, &more, m));
         TRY(update_check_ids(ctx, &kept, &more));
         TRY(sets_join(ctx, &kept, &more, "the new items"));
     }
@@ -168,8 +173,8 @@ static stored_lists plain_of(const ddsc_model *m)
     return (stored_lists){m->plain_offset, m->plain_index, m->plain_d2};
 }
 
-/* Returns true if a list contains only other items, each of them once, in the order of the
- * graph. */
+/* Returns true if the list of item i contains only other items, each at most once, in ascending
+ * order of distance. */
 static bool list_is_valid(const ddsc_model *m, const stored_lists *l, int64_t i)
 {
     for (int64_t e = l->offset[i]; e < l->offset[i + 1]; e++) {

@@ -1,18 +1,18 @@
 /* Represents items by quantile functions along the axes of a few frames.
  *
- * A frame is an orthonormal basis of R^d. The first frame is the coordinate axes, and the others
- * are rotations of them (d = 2) or random bases (d > 2). For each axis, the points of an item are
- * projected on the axis and sorted. The quantile function Q of this one-dimensional measure is then
- * averaged over `bins` equal parts of [0, 1].
+ * A frame is an orthonormal basis of R^d. The first frame consists of the coordinate axes. The
+ * other frames are rotations of it (d = 2) or random bases (d > 2). For each axis, the points of an
+ * item are projected onto the axis and sorted. The quantile function Q of this one-dimensional
+ * measure is then averaged over `bins` equal parts of [0, 1].
  *
  * In one dimension, W2^2 is the integral of (Q_i - Q_j)^2 over [0, 1]. By Jensen's inequality, the
- * mean of the squared differences of the bin averages is a lower bound of this integral.
+ * mean of the squared differences of the bin averages is a lower bound on this integral.
  * projection.c combines these bounds over axes and frames.
  *
- * Sorting each item's points along every axis took a tenth of the time of an exact graph of digits.
- * If items share points, all points of the set are therefore sorted once per axis. The sorted
- * points of an item are then found by a scan of this order, which takes O(v) time per axis for v
- * points in the set. */
+ * Sorting the points of each item along every axis took a tenth of the time of an exact graph of
+ * digits. If items share points, all points of the set are therefore sorted once per axis, and a
+ * scan in this order finds the sorted points of an item. It takes O(v) time per axis for v points
+ * in the set. */
 #include <math.h>
 #include <string.h>
 
@@ -20,9 +20,9 @@
 #include "distance/bound/bound.h"
 #include "numeric/linalg/linalg.h"
 
-/* SHARED_MOST is the largest number of set points per item point for which scanning all of them is
- * faster than sorting: a scan step takes about 2 cycles, a sorting step 200. One thread sorts
- * POINTS_MOST points in negligible time. */
+/* SHARED_MOST is the largest ratio of points in the set to points in an item for which scanning all
+ * points of the set is faster than sorting the points of the item: a scan step takes about 2
+ * cycles, a sorting step 200. One thread sorts POINTS_MOST points in negligible time. */
 enum { SHARED_MOST = 32, POINTS_MOST = 1 << 16 };
 
 /* ---- frames ---- */
@@ -58,7 +58,7 @@ static double place_on(const bound_axes *a, int64_t k, int32_t point)
 
 /* ---- points in order ---- */
 
-/* Sorts the set's points along axis k. `key` has v entries. */
+/* Sorts the points of the set along axis k. `key` has v entries. */
 static void sort_points(bound_axes *a, int64_t k, double *key)
 {
     int64_t v = a->m->v;
@@ -125,8 +125,8 @@ axes_scratch bound_axes_take(const bound_axes *a, arena *memory)
     return s;
 }
 
-/* Scans all points of the set in sorted order and collects those of the item. The loop may write
- * one unused element after the last collected point. */
+/* Scans all points of the set in sorted order, and collects the points of the item. The loop may
+ * write one unused element after the last collected point. */
 static void pick_points(const bound_axes *a, const axes_scratch *s, int64_t k)
 {
     int64_t v = a->m->v, n = 0;
@@ -166,7 +166,7 @@ static void quantiles(const axes_scratch *s, int64_t n, int64_t bins, double sca
             if (left <= 0 && ++p < n)
                 left = s->weight[p];
         }
-        if (need > 0) /* weights sum to 1 only up to rounding */
+        if (need > 0) /* weights sum to 1 only up to rounding errors */
             sum += need * s->place[n - 1];
         out[b] = scale * sum / width;
     }

@@ -1,4 +1,4 @@
-/* Represents items by their quantile functions along the axes of a few frames. */
+/* axes: represents items by quantile functions along the axes of a few frames. */
 #ifndef DDSC_DISTANCE_BOUND_AXES_H
 #define DDSC_DISTANCE_BOUND_AXES_H
 
@@ -11,15 +11,15 @@ typedef struct bound_axes {
     int64_t n_axes, bins;
     double *axis;  /* n_axes x d, unit vectors; NULL for the coordinate axes */
     double *scale; /* n_axes: multipliers for the quantiles, set by the caller */
-    /* The points of the set sorted along each axis, and their positions on the axis (n_axes x v).
-     * NULL unless each item has many of the set's points. */
+    /* The points of the set, sorted along each axis, and their positions on the axis (n_axes x v).
+     * NULL unless each item contains a large share of the points. */
     int32_t *order;
     double *place;
 } bound_axes;
 
-/* Creates n_frames orthonormal frames of d axes each. The first is the coordinate frame. For d =
- * 2, the others are rotations of it by equal angles. In higher dimensions, they are Gram-Schmidt
- * bases of normally distributed vectors. */
+/* Creates n_frames orthonormal frames of d axes each. The first is the coordinate frame. For d = 2,
+ * the other frames are rotations by equal angles. For d > 2, they are Gram-Schmidt bases of
+ * normally distributed vectors. */
 ddsc_status bound_axes_make(ddsc_context *ctx, bound_axes *out, const measures *m, int64_t n_frames,
                             int64_t bins, rng r);
 void bound_axes_free(ddsc_context *ctx, bound_axes *a);
@@ -27,7 +27,8 @@ void bound_axes_free(ddsc_context *ctx, bound_axes *a);
 /* The arrays of one worker. */
 typedef struct axes_scratch {
     double *place, *weight; /* positions and weights of the item's points, sorted along an axis */
-    double *mass;           /* v: weights of the item, 0 for other points; used with a->order */
+    double *mass;           /* v: weights of the item's points, 0 for all others; used with
+                             * a->order */
     double *key;            /* positions in the order of the item's points; used without a->order */
     int32_t *by;
 } axes_scratch;

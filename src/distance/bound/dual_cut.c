@@ -1,17 +1,17 @@
-/* Dual cuts: the potentials of a solved pair bound the distances from each of its items to every
- * other item.
+/* Computes dual cuts: the potentials of a solved pair give bounds on the distances from either item
+ * to every other item.
  *
- * Let f be the potential of a solved pair on the points of item i, which has weights a. Its
+ * Let f be the potential of a solved pair on the points of item i, which has weights a. The
  * c-transform g(y) = min_x (c(x, y) - f(x)) is defined at every point y of the set. The pair (f, g)
- * is feasible for the dual of any transport problem that starts at item i. For every item j with
- * weights b, therefore,
+ * is feasible for the dual of every transport problem between item i and another item. Therefore,
+ * for every item j with weights b,
  *
  * W2^2(i, j) >= sum_x a_x f(x) + sum_y b_y g(y).
  *
- * The right-hand side is a constant plus a linear function of b. It is tight for the solved pair
- * and useful for items close to item j. A cut takes O(n_i v) operations for n_i points of item i
- * and v points in the set, and each bound is one dot product with the weights of j. The v x v cost
- * table limits this to sets with few shared points. */
+ * The right-hand side is a constant plus a linear function of b. It is tight for the solved pair,
+ * and useful for items that are similar to the second item of the pair. A cut takes O(n_i v)
+ * operations for n_i points in item i and v points in the set, and each bound is one dot product
+ * with the weights of j. The v x v cost table limits cuts to sets with few shared points. */
 #include <math.h>
 
 #include "base/simd.h"
@@ -67,7 +67,7 @@ void bound_cut_make(const bound_cut_table *t, item_view item, const double *f, d
         largest = fmax(largest, fabs(own));
         lower_to(potential, t->cost + item.index[x] * t->v, (float)own, t->v);
     }
-    /* The rounding errors of cost, f and their difference are each at most 2^-24 times twice
+    /* The rounding errors in cost, f and their difference are each at most 2^-24 times twice
      * `largest`. */
     *constant -= largest * 0x1p-20;
 }

@@ -5,36 +5,37 @@
  *
  *     sum_q b_q F_a(y_q) <= the transport value.
  *
- * Once F_a is known for all rows, a pair takes one weighted sum over the points of b and no
- * products of points. The sums of 64 items a are computed together. The bound with the sides
- * exchanged is computed in the same way, and the larger of the two is returned.
+ * Once F_a is known for all rows, a pair takes one weighted sum over the points of b, and no
+ * products of points. The sums for 64 items a are computed together. The bound with the sides
+ * exchanged is computed in the same way, and the larger bound is returned.
  *
  * A table entry is a byte q = floor(C * inverse), at most 255, so q / inverse <= C. Entries are
- * computed from float products of points. A table of all items and all rows has N V bytes. If this
- * is too large, items are divided into windows. The tables of two windows A and B hold F of the
- * items of A for the points of B, and F of the items of B for the points of A. They are computed
- * when the pairs of A and B are processed.
+ * computed from float products of points. A table of all N items and all V rows has N V bytes. If
+ * this is too large, the items are divided into windows. The tables for two windows A and B contain
+ * F of the items in A for the points in B, and F of the items in B for the points in A. They are
+ * computed when the pairs of A and B are processed.
  *
- * Proof that rounding never raises a bound above the value. Let u = 2^-24, let x be a point after
- * translation and division by the unit, and let X be its stored coordinates. Every coordinate has a
- * relative error of at most u + 2^-51 =: v, so |X - Y| <= |x - y| + v (|x| + |y|) and
+ * Proof that rounding errors never raise a bound above the value: let u = 2^-24, let x be a point
+ * after translation and division by the unit, and let X be the vector of its stored coordinates.
+ * Every coordinate has a relative error of at most u + 2^-51 =: v, so |X - Y| <= |x - y| + v (|x| +
+ * |y|) and
  *
  *     |X - Y|^2 <= |x - y|^2 + (4 v + 2 v^2) (|x|^2 + |y|^2).                               (1)
  *
  * Let E = |X|^2 + |Y|^2. The relative error of a float sum of d squares is at most (d + 1) u, and
  * the product p of X and Y has an error of at most d u |X||Y| <= d u E / 2 in any order of
  * summation, with or without fused operations (Higham 2002, section 3.1; terms of order u^2 are
- * omitted). `low2` is (1 - slack) times the computed |X|^2. Rounding it, adding low2 of Y, adding
+ * omitted). `low2` is (1 - slack) times the computed |X|^2. Rounding low2, adding low2 of Y, adding
  * -2 p and multiplying by `inverse` are four more operations on numbers of at most 2 E. The
  * computed number t, divided by `inverse`, satisfies
  *
  *     t / inverse <= |X - Y|^2 + E ((d + 1) u + d u + 8 u - slack (1 - (d + 1) u)).         (2)
  *
- * By (1) and (2), t / inverse <= |x - y|^2 if slack >= (2 d + 14) u with a margin for the terms of
- * order u^2. bound_relaxed_make sets slack >= (4 d + 128) u, which is twice the required value.
- * Denormal products have an absolute error of at most d 2^-148, which the constant TINY in low2
- * covers. floor and the minimum with 255 only reduce t. For Euclidean distances, the square root,
- * two products and their factor 1 - 4 u give at most the root of t.
+ * By (1) and (2), t / inverse <= |x - y|^2 if slack >= (2 d + 14) u, apart from terms of order u^2.
+ * bound_relaxed_make sets slack >= (4 d + 128) u, which is twice the required value. Denormal
+ * products have an absolute error of at most d 2^-148, which the constant TINY in low2 covers.
+ * floor and the minimum with 255 only reduce t. For Euclidean distances, the square root, two
+ * products and their factor 1 - 4 u give at most the root of t.
  *
  * Minima of bytes are exact. In a weighted sum of n bytes, the weight, the product and n additions
  * have relative errors of at most u each, and all terms are non-negative. The sum is therefore at
@@ -66,14 +67,14 @@ static int64_t window_rows(const bound_least *b, int64_t window)
     return b->first[window + 1] - b->first[window];
 }
 
-/* Returns the number of bytes of the tables of two windows. If there is only one window, it has one
- * table. */
+/* Returns the size of the tables of two windows in bytes, or of one table if there is only one
+ * window. */
 static int64_t table_bytes(const bound_least *b)
 {
     return BASE_ROUND_UP(b->window, LANES) * b->widest * (b->n_windows > 1 ? 2 : 1);
 }
 
-/* Returns the number of products of points that all windows need, divided by that of
+/* Returns the number of products of points for all windows, divided by their number in
  * bound_relaxed_tile. */
 static double table_work(const bound_least *b)
 {
@@ -92,8 +93,8 @@ static double relaxed_work(const bound_relaxed *r, double n_pairs)
     return n_pairs * (slots / n) * ((double)r->block[(r->m->n + r->side - 1) / r->side] / n);
 }
 
-/* Chooses the largest windows whose tables fit in memory. Returns false if the table is not
- * worthwhile. */
+/* Chooses the largest windows whose tables fit in memory. Sets *applies to false if a table would
+ * not save time. */
 static ddsc_status choose_windows(ddsc_context *ctx, bound_least *b, const least_limits *limits,
                                   bool *applies)
 {
@@ -123,10 +124,10 @@ done:
     return status;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 /* Chooses the step between table entries. Costs above the median are clamped to the median, because
- * least costs are rarely that large and a smaller range allows smaller steps. */
+ * least costs are rarely that large, and a smaller range allows smaller steps. */
 static ddsc_status choose_step(ddsc_context *ctx, bound_least *b, bool *applies)
 {
     const bound_relaxed *r = b->points;
@@ -194,7 +195,7 @@ void bound_least_free(ddsc_context *ctx, bound_least *b)
 typedef struct filler {
     bound_least *b;
     int64_t items, rows;          /* windows */
-    const float *points, *others; /* gathered points of these windows */
+    const float *points, *others; /* gathered points in these windows */
     uint8_t *table;
     scratch memory; /* products, costs and minima of a chunk */
 } filler;
@@ -276,9 +277,9 @@ int64_t bound_least_scratch(const bound_least *b)
     return 2 * b->side * (b->side + 2 * LANES) * (int64_t)sizeof(float);
 }
 
-/* Computes, for the items [i0, i1), the weighted sums over their points of table `which`. The table
- * belongs to the other window, and the sums are those of its items from j0 rounded down to whole
- * blocks. */
+/* Computes the sums of table `which` over the weighted points of each item in [i0, i1). The table
+ * belongs to the other window. There is one sum per item of that window, from j0 rounded down to
+ * whole blocks. */
 static void table_sums(const bound_least *b, int which, int64_t i0, int64_t i1, int64_t j0,
                        int64_t j1, float *out, int64_t ld)
 {

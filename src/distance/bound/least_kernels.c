@@ -1,16 +1,16 @@
-/* Kernels of the table of least costs (least_costs.c). They convert float products of points to
- * bytes, take minima of bytes, and sum them.
+/* Inner loops for the table of least costs (least_costs.c): convert float products of points to
+ * bytes, take minima of bytes, and sum bytes.
  *
  * A table entry is q = floor(C * inverse), at most 255, so that q / inverse <= C. Costs are
  * computed from products, C = |x|^2 + |y|^2 - 2 x y, where the squared lengths are reduced by the
  * rounding margin. Rounding down is monotone, so the minimum over the points of an item can be
- * computed from the bytes. A row of the table holds the bytes of 64 items, so a weighted sum over
- * the points of one item yields 64 bounds.
+ * computed from the bytes. A row of the table contains the bytes of 64 items, so a weighted sum
+ * over the points of one item gives 64 bounds.
  *
- * Four bytes share a 32-bit word. They belong to items that are WIDTH apart, so shifts and masks of
- * whole words separate them without permutations. Sums are accumulated in the order of the points,
- * so they are the same for every instruction set. The compiler vectorizes the loops. The 64 sums
- * over n points cost O(64 n) operations in place of the products of all points. */
+ * Four bytes share a 32-bit word. The bytes belong to items that are WIDTH apart, so shifts and
+ * masks of whole words separate them without permutations. Sums are accumulated in the order of the
+ * points, so they are the same on every instruction set. The compiler vectorizes the loops. The 64
+ * sums over n points take 64 n operations and need no products of pairs of points. */
 #include "distance/bound/least_kernels.h"
 
 #include <math.h>
@@ -54,8 +54,7 @@ SIMD_CLONES void bound_least_minima(uint8_t *least, const uint8_t *cost, const i
     memcpy(least, m, CHUNK);
 }
 
-/* Returns the byte of a row of the table that holds item `lane` of the block. The four bytes of a
- * 32-bit word belong to items that are WIDTH apart, so that shifts of whole words separate them. */
+/* Returns the index of the byte for item `lane` of a block in a row of the table. */
 SIMD_INLINE int64_t byte_of(int64_t lane)
 {
     int64_t byte = lane / WIDTH;

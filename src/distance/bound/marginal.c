@@ -1,13 +1,13 @@
-/* Computes first bounds of transport under Euclidean and city block costs from one-dimensional
+/* Computes first bounds on transport with Euclidean and city block costs from one-dimensional
  * projections.
  *
  * For any transport plan of X and Y and any orthonormal frame, E|X - Y| >= |(E|X_k - Y_k|)_k| by
  * Jensen's inequality. E|X_k - Y_k| is at least the one-dimensional transport cost of the
- * projections, which is the L1 distance of their quantile functions. W1^2 is therefore at least the
- * sum over the axes of the squares of these distances. For the city block cost, the distances are
- * added without squaring, in the coordinate frame only. Averaging quantile functions over bins
- * preserves the inequality; with one bin, the bound is the distance of the means. The largest bound
- * over a few frames is used. */
+ * projections, which is the L1 distance between their quantile functions. W1^2 is therefore at
+ * least the sum over the axes of the squares of these distances. For the city block cost, the
+ * distances are added without squaring, and only the coordinate frame is used. Averaging quantile
+ * functions over bins preserves the inequality; with one bin, the bound is the distance between the
+ * means. The largest bound over a few frames is used. */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static marginal_scratch marginal_take(const marginal_maker *e, arena *a)
     return s;
 }
 
-/* Returns |x - y| of one frame. */
+/* Returns |x - y| for one frame. */
 SIMD_CLONES static float frame_distance(const float *x, const float *y, int64_t axes, int64_t bins,
                                         bool city)
 {
@@ -86,7 +86,8 @@ static ddsc_status marginal_range(void *arg, int64_t begin, int64_t end, int wor
     return DDSC_OK;
 }
 
-/* Chooses the number of bins, a multiple of the vector width unless there are many axes. */
+/* Chooses the number of bins, which is a multiple of the vector width unless there are many
+ * axes. */
 static void choose_size(bound_marginal *b, int64_t d)
 {
     b->axes = d;
@@ -134,8 +135,8 @@ void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_
                          float *out, int64_t ld)
 {
     int64_t size = b->axes * b->bins;
-    /* The factor covers the rounding of the sums and of the entries. Each changes a row by 2^-24 of
-     * its length per term. */
+    /* The factor covers the rounding errors in the sums and in the entries, each of which changes a
+     * row by 2^-24 of its length per term. */
     float keep = (float)(1 - (double)(b->axes + b->bins) * 0x1p-23);
     float slack = (float)(b->longest * 0x1p-21);
     for (int64_t i = i0; i < i1; i++, out += ld)

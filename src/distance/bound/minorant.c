@@ -1,19 +1,19 @@
-/* Linear minorants of the regularized value over a plane grid.
+/* Computes linear minorants of the regularized value on a plane grid.
  *
  * For any f on item a, the soft c-transform g(y) = -eps log sum_x a(x) exp((f(x) - |x - y|^2) /
  * eps) is feasible together with f. The value of (a, b) is therefore at least <a, f> + <b, g> for
- * every item b (minorant.h). f is the potential of the affine map from the Gaussian of a to that of
- * a block of similar items, so one g serves the whole block. The bounds of a tile are the matrix
- * product of the g of its rows with the weights of its columns. The larger of the minorants of both
- * sides is used.
+ * every item b (minorant.h). f is the potential of the affine map from the Gaussian of a to the
+ * Gaussian of a block of similar items, so one g serves the whole block. The bounds of a tile are
+ * the matrix product of the functions g of its rows with the weights of its columns. For each pair,
+ * the larger minorant of both sides is used.
  *
- * The transform is computed in double and stored in floats, with each g centered so that |g| <= r.
- * A sum of up to p products of floats, in any order, has an error of at most (p + 3) 2^-24 r
- * (Higham 2002, section 3.1). The weights sum to one, and terms that are 0 add no error. This
- * margin and the rounding of the added constants are subtracted from the constant.
+ * The transform is computed in double precision and stored in floats, with each g centered so that
+ * |g| <= r. A sum of up to p products of floats, in any order, has an error of at most (p + 3)
+ * 2^-24 r (Higham 2002, section 3.1). The weights sum to one, and terms that are 0 add no error.
+ * This error and the rounding errors of the added constants are subtracted from the constant term.
  *
- * Each g takes two small matrix products over the grid. Each bound takes one dot product of rows
- * with at most one float per occupied cell. */
+ * Each g takes two small matrix products over the grid, and each bound takes one dot product of
+ * rows with at most one float per occupied cell. */
 #include "distance/bound/minorant.h"
 
 #include <math.h>
@@ -26,15 +26,15 @@
 
 enum { MOMENTS = 5 };
 
-/* EXPONENT_LIMIT limits the exponents of f, and LEAST_SUM is the smallest sum that is distinguished
- * from 0. They keep all values within the range of doubles, and can only lower a bound. */
+/* EXPONENT_LIMIT limits the exponents f / epsilon, and LEAST_SUM is added to every sum. Both keep
+ * all values within the range of doubles, and can only lower a bound. */
 static const double EXPONENT_LIMIT = 200, LEAST_SUM = 1e-200;
 
-/* The items of one side of a tile. */
+/* The items on one side of a tile. */
 typedef struct minorant_side {
     const int32_t *item;
     int64_t n;
-    double mean[2], cov[3]; /* averages */
+    double mean[2], cov[3]; /* mean and covariance, averaged over the items */
     float *weight;          /* n x v */
     float *potential;       /* n x v: g of each item */
     float *constant;        /* n: constant term of the bound */
@@ -66,10 +66,10 @@ static minorant_scratch minorant_scratch_take(const bound_minorant *b, arena *a)
     return s;
 }
 
-/* ---- the order ---- */
+/* ---- order of the items ---- */
 
-/* Computes the mean and the square root of the covariance. Distances between these vectors are
- * close to the distances between Gaussians. */
+/* Computes the mean and the square root of the covariance as one vector. Distances between these
+ * vectors are close to the W2 distances between the Gaussians. */
 static void moments_of(const bound_minorant *b, int64_t i, double *to)
 {
     const grid_item *item = &b->items->item[i];
@@ -106,7 +106,8 @@ static int varies_most(const ordering *o, const int32_t *item, int64_t n)
     return best;
 }
 
-/* Splits the items into halves of whole blocks along the moment with the largest variance. */
+/* Recursively splits the items into halves of whole blocks, along the moment with the largest
+ * variance. */
 static void split(const ordering *o, int32_t *item, int64_t n)
 {
     const int64_t side = BOUND_MINORANT_SIDE;
@@ -148,7 +149,7 @@ done:
     return status;
 }
 
-/* ---- opening ---- */
+/* ---- creation ---- */
 
 void bound_minorant_free(ddsc_context *ctx, bound_minorant *b)
 {
@@ -157,8 +158,8 @@ void bound_minorant_free(ddsc_context *ctx, bound_minorant *b)
     *b = (bound_minorant){0};
 }
 
-/* Computes the kernel along the rows, as a function of the distance, and the kernel along the
- * columns, as a matrix. */
+/* Tabulates the kernels of both axes: the kernel of the rows by distance, and the kernel of the
+ * columns as a matrix. */
 static void kernels_make(bound_minorant *b)
 {
     const double *step = b->items->step;
@@ -175,8 +176,8 @@ static void kernels_make(bound_minorant *b)
     sinkhorn_exp(b->across, b->ld * b->ld, 0);
 }
 
-/* Lists the occupied cells. They are used instead of the rows of the support, because their number
- * never exceeds the number of cells of the grid. */
+/* Lists the occupied cells. Unlike the rows of the support, there are never more of them than cells
+ * in the grid. */
 static void columns_make(bound_minorant *b)
 {
     for (int64_t k = 0; k < b->m->nnz; k++)
@@ -237,7 +238,7 @@ static void side_load(const bound_minorant *b, minorant_side *s, const int32_t *
     }
 }
 
-/* Computes the scalings a exp(f / epsilon) on the box of an item and returns <a, f> / epsilon. */
+/* Computes the scalings a exp(f / epsilon) on the box of an item, and returns <a, f> / epsilon. */
 static double start_scalings(const bound_minorant *b, minorant_scratch *w, int64_t i,
                              const minorant_side *onto)
 {
@@ -262,7 +263,7 @@ static double start_scalings(const bound_minorant *b, minorant_scratch *w, int64
     return sinkhorn_grid_start(w->scale, w->weight, x->size[0], x->ld, &form, EXPONENT_LIMIT);
 }
 
-/* Computes x = -log(x + LEAST_SUM) and the range of the result. */
+/* Replaces x with -log(x + LEAST_SUM), and computes the range of the result. */
 SIMD_CLONES static void minus_log(double *x, int64_t n, double range[2])
 {
     simd_f64 low = simd_all(INFINITY), high = simd_all(-INFINITY);
@@ -283,7 +284,7 @@ SIMD_CLONES static void to_floats(float *out, const double *x, int64_t n, double
         out[k] = (float)((x[k] - middle) * scale);
 }
 
-/* Computes g of item k of one side for the items of the other side. */
+/* Computes g for item k of one side, for the items on the other side. */
 static void item_transform(const bound_minorant *b, minorant_scratch *w, minorant_side *s,
                            int64_t k, const minorant_side *onto)
 {
@@ -308,8 +309,8 @@ static void item_transform(const bound_minorant *b, minorant_scratch *w, minoran
 
 /* ---- tiles ---- */
 
-/* Takes the larger of the two minorants. `back` holds the products of the other side, stored by
- * columns. */
+/* Takes the larger minorant of both sides. `back` contains the products of the other side, stored
+ * by columns. */
 SIMD_CLONES static void take_better(float *low, const float *back, int64_t n, float constant,
                                     const float *constants)
 {
@@ -325,8 +326,8 @@ static void add_constant(float *low, int64_t n, float constant)
         low[k] += constant;
 }
 
-/* Computes the bounds from the minorants of the rows, and from those of the columns if the tile has
- * enough rows. On the diagonal, both are the same. */
+/* Computes the bounds from the minorants of the rows and, if the tile has enough rows, also from
+ * the minorants of the columns. On the diagonal, both are the same. */
 void bound_minorant_tile(const bound_minorant *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                          float *low, int64_t ld, int worker)
 {

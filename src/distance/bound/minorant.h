@@ -1,13 +1,14 @@
-/* First bounds on the regularized value between items on a plane grid, as linear minorants.
+/* minorant: first bounds on the regularized value between items on a plane grid, as linear
+ * minorants.
  *
  * Let f be any function on the points of an item a, with soft c-transform
  *
  *     g(y) = -epsilon log sum_x a(x) exp((f(x) - |x - y|^2) / epsilon).
  *
- * The value of (a, b) is then at least <a, f> + <b, g> for every b. One g therefore serves a whole
- * block of items b, and the bounds of a tile are a matrix product. f is the potential of the affine
- * map from the Gaussian of a to that of the block. The items are ordered so that the items of a
- * block have similar moments. */
+ * The value of (a, b) is then at least <a, f> + <b, g> for every item b. One g therefore serves a
+ * whole block of items b, and the bounds of a tile are a matrix product. f is the potential of the
+ * affine map from the Gaussian of a to the Gaussian of the block. The items are ordered so that
+ * items in the same block have similar moments. */
 #ifndef DDSC_DISTANCE_BOUND_MINORANT_H
 #define DDSC_DISTANCE_BOUND_MINORANT_H
 
@@ -15,23 +16,22 @@
 #include "distance/sinkhorn/grid_items.h"
 
 typedef struct bound_minorant {
-    const measures *m; /* borrowed, like `items` */
+    const measures *m; /* borrowed, as is `items` */
     const grid_items *items;
     double epsilon, unit; /* unit of the values */
     int32_t *order;       /* n: the item at each position of a tile */
-    int64_t v;            /* number of cells that contain a point of any item, which are the columns
-                           * of the product */
-    int32_t *slot;        /* v: cell of the grid for each column */
-    int32_t *column;      /* column of the product for each cell */
+    int64_t v;            /* number of occupied cells, which are the columns of the product */
+    int32_t *slot;        /* v: grid cell of each column */
+    int32_t *column;      /* column of each grid cell */
     int64_t rows, ld;     /* size of the grid, ld in whole vectors */
-    int64_t largest;      /* points of an item */
+    int64_t largest;      /* largest number of points of an item */
     double table[GRID_TABLE];
-    double *across; /* kernel of the columns: ld x ld */
+    double *across; /* ld x ld: kernel along the columns */
     scratch memory;
 } bound_minorant;
 
-/* Creates the bound. If n_old > 0, only tiles with the later items as rows and the first n_old
- * items as columns may be requested, and the order keeps the two ranges separate. */
+/* Creates the bound. If n_old > 0, callers may only request tiles with later items as rows and the
+ * first n_old items as columns, and the order keeps these two ranges separate. */
 ddsc_status bound_minorant_make(ddsc_context *ctx, bound_minorant *out, const measures *m,
                                 const grid_items *items, double epsilon, double unit,
                                 int64_t n_old);

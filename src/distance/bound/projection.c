@@ -1,19 +1,19 @@
-/* The projection bound of W2^2 for all pairs of items.
+/* Computes the projection bound on W2^2 for all pairs of items.
  *
  * For an orthonormal basis, W2^2 is at least the sum over its axes of the one-dimensional W2^2 of
  * the projections. The average of this sum over several frames is also a lower bound. With the
- * binned quantile functions of axes.c, each item becomes a vector e_i with |e_i - e_j|^2 <= W2^2(i,
+ * binned quantile functions of axes.c, each item becomes a vector e_i, and |e_i - e_j|^2 <= W2^2(i,
  * j) in the units of the set.
  *
- * These vectors have up to thousands of entries. They are shortened by projection on the principal
- * directions of a sample: if p_i holds the coordinates of e_i along orthonormal directions and r_i
- * is the length of the remainder, then |e_i - e_j|^2 >= |p_i - p_j|^2 + (r_i - r_j)^2. The bound of
- * all pairs is therefore one product of short float rows. Each row's squared norm is reduced by a
- * slack that covers the rounding errors of this product.
+ * These vectors have up to thousands of entries. They are shortened by projection onto the
+ * principal directions of a sample: if p_i contains the coordinates of e_i along orthonormal
+ * directions, and r_i is the length of the remainder, then |e_i - e_j|^2 >= |p_i - p_j|^2 + (r_i -
+ * r_j)^2. The bounds for all pairs are therefore one product of short float rows. The squared norm
+ * of each row is reduced by a slack that covers the rounding errors of this product.
  *
- * For single pairs, a few complete frames are stored as well. The bound of a pair is the largest
- * distance in any one frame. This costs d * BINS operations per frame, and the evaluation stops as
- * soon as the bound exceeds the limit. */
+ * For single pairs, a few complete frames are also stored. The bound on a pair is the largest
+ * distance in any one frame. Each frame takes d * BINS operations, and the evaluation stops as soon
+ * as the bound exceeds the limit. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@
 enum {
     BINS = 64,
     MAX_DIRECTIONS = 127,
-    FEW_DIRECTIONS = 31, /* used if tighter bounds follow */
+    FEW_DIRECTIONS = 31, /* number of directions if frames are also used */
     SAMPLE = 512,
     BLOCK = 32,
     PLANE_FRAMES = 12,
@@ -49,7 +49,7 @@ typedef struct embed_scratch {
 typedef struct bound_embedder {
     ddsc_context *ctx;
     const measures *m;
-    int64_t v; /* rows of the support table when the axes were made */
+    int64_t v; /* number of support rows when the axes were created */
     bound_axes axes;
     int64_t n_frames, length; /* length = n_axes BINS */
     double *share;            /* n_frames, sum 1: weights of the frames in the average */
@@ -57,8 +57,8 @@ typedef struct bound_embedder {
     double *sample;           /* rows of a sample of items */
     int64_t n_sample;
     la_principal basis;         /* directions and mean of the sample */
-    int64_t most, n_directions; /* number of directions found; number of directions used */
-    double slack;               /* bound on the rounding of float products, relative to |e_i|^2 +
+    int64_t most, n_directions; /* number of available directions; number of used directions */
+    double slack;               /* bound on the rounding error of products, relative to |e_i|^2 +
                                  * |e_j|^2 */
     scratch memory;
     spin lock;     /* protects out.longest */
@@ -87,8 +87,7 @@ double bound_unit(const measures *m)
     for (int64_t k = m->d; k < m->v * m->d; k++)
         extent = fmax(extent, fabs(m->support[k] - m->support[k % m->d]));
     frexp(extent, &exponent);
-    return ldexp(1, BASE_MAX(exponent, -500)); /* -500 is small enough, and the square of 2^-500 is
-                                                * not 0 */
+    return ldexp(1, BASE_MAX(exponent, -500)); /* the square of 2^-500 is not 0 */
 }
 
 /* ---- frames ---- */
@@ -108,7 +107,7 @@ static ddsc_status frames_make(embedder *e, bool keep)
     for (int64_t f = 0; f < e->n_frames; f++) {
         e->share[f] = 1 / (double)e->n_frames;
         /* Along the axes of a grid, projections remain discrete, which preserves large distances.
-         * The coordinate frame therefore has half of the total weight. */
+         * The coordinate frame therefore gets half of the total weight. */
         if (e->m->grid.found && e->n_frames > 1)
             e->share[f] = f == 0 ? 0.5 : 0.5 / (double)(e->n_frames - 1);
         for (int64_t k = f * d; k < (f + 1) * d; k++)
@@ -149,8 +148,8 @@ static ddsc_status basis_share(embedder *e)
     return team_first(e->ctx, &b->all, bytes);
 }
 
-/* Computes the directions. Directions with less than 1e-6 of the sum of squares are dropped. The
- * others are orthonormal up to rounding, which the slack covers. */
+/* Computes the principal directions, without those that have less than 1e-6 of the sum of squares.
+ * The directions are orthonormal up to rounding errors, which the slack covers. */
 static ddsc_status basis_make(embedder *e)
 {
     int64_t most = e->out.n_frames > 0 ? FEW_DIRECTIONS : MAX_DIRECTIONS;
@@ -183,8 +182,8 @@ static double length2(const float *x, int64_t n)
     return sum;
 }
 
-/* Stores the complete frames relative to the mean, so that floats are accurate enough, and without
- * the weights of the average. Returns the length of the longest frame. */
+/* Stores the complete frames, without the weights of the average, and relative to the mean, so that
+ * floats are accurate enough. Returns the length of the longest frame. */
 static double keep_frames(const embedder *e, int64_t i, const double *row)
 {
     const bound_projection *b = &e->out;
@@ -199,7 +198,8 @@ static double keep_frames(const embedder *e, int64_t i, const double *row)
     return longest;
 }
 
-/* Computes the coordinates along the basis. The last coordinate is the length of the remainder. */
+/* Computes the coordinates along the principal directions. The last coordinate is the length of the
+ * remainder. */
 static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedder *e = arg;
@@ -243,8 +243,8 @@ static void embedder_free(ddsc_context *ctx, embedder *e)
     MEM_FREE(ctx, e->share, e->sample);
 }
 
-/* The slack covers float products of p terms and rounded coordinates, with (p + 7) 2^-23 of the
- * norms. */
+/* The slack, (p + 7) 2^-23 of the norms, covers the errors in rounded coordinates and float
+ * products of p terms. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames)
 {
@@ -327,8 +327,8 @@ SIMD_CLONES static float frame_distance2(const float *x, const float *y, int64_t
     return total;
 }
 
-/* Rounding the coordinates changes each row by 2^-24 of its length, and the sum has a relative
- * error of 2^-24. */
+/* Rounding the coordinates changes each row by up to 2^-24 of its length, and the sum has a
+ * relative error of up to 2^-24 per term. */
 device_frames bound_projection_frames(const bound_projection *b)
 {
     return (device_frames){.n = b->n_frames > 0 ? b->n : 0,

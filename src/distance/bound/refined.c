@@ -1,7 +1,7 @@
-/* The refined bound of W2 from a few scaling iterations in floats.
+/* Computes the refined bound on W2 by a few scaling iterations in floats.
  *
  * For any f on the points of one item, let f^c(y) = min_x (c(x, y) - f(x)). The pair (f^cc, f^c) is
- * feasible for the dual of transport, so
+ * feasible for the dual problem, so
  *
  *     W2^2 >= sum a f^cc + sum b f^c.
  *
@@ -9,15 +9,16 @@
  * Sinkhorn iterations at decreasing epsilon. They start from the potentials of the affine map
  * between the Gaussians of the two items.
  *
- * Entropic potentials are too smooth by about the potentials of each item with itself (Feydy et al.
- * 2019, Pooladian et al. 2022), which are stored for every item and level. They are subtracted
- * before the c-transform, and those of the next level are added. Without this correction, several
- * times as many iterations would be necessary.
+ * Entropic potentials are too smooth. The error is approximately the potential of each item with
+ * itself (Feydy et al. 2019, Pooladian et al. 2022). These self potentials are stored for every
+ * item and level. They are subtracted before a c-transform, and exchanged for those of the next
+ * level when the level changes. Without this correction, several times as many iterations would be
+ * necessary.
  *
- * Rounding margins of the second c-transform are subtracted, so the result never exceeds W2^2. An
- * iteration and a c-transform each cost one product with the coupling: O(h w (h + w)) on a grid
- * (refined_grid.c) and O(n m) otherwise (refined_dense.c). The computation stops as soon as the
- * bound reaches the required value or is unlikely to reach it. */
+ * A margin for the rounding errors of the second c-transform is subtracted, so the result never
+ * exceeds W2^2. An iteration and a c-transform each cost one product with the coupling: O(h w (h +
+ * w)) on a grid (refined_grid.c) and O(n m) otherwise (refined_dense.c). The computation stops as
+ * soon as the bound reaches the required value or is unlikely to reach it. */
 #include "base/team.h"
 #include "distance/bound/refined.h"
 
@@ -53,8 +54,7 @@ static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
     }
 }
 
-/* Runs one iteration at each of the levels. At the fine levels, it runs two iterations with larger
- * steps. */
+/* Runs one iteration at each level, and two iterations with larger steps at the fine levels. */
 static void refine_levels(const bound_refined *b, refined_pair *w, int from, int to)
 {
     for (int level = from; level < to; level++) {
@@ -76,8 +76,8 @@ static void refine_levels(const bound_refined *b, refined_pair *w, int from, int
 
 /* ---- from scalings to potentials ---- */
 
-/* Computes the c-transform of the packed values. Returns its mean and stores its largest magnitude.
- */
+/* Computes the c-transform of the packed values. Returns its mean, and updates its largest
+ * magnitude. */
 static double transform(const bound_refined *b, refined_pair *w, int to, double *largest)
 {
     const refined_side *onto = &w->side[to];
@@ -101,7 +101,7 @@ static double first_transform(const bound_refined *b, refined_pair *w, int level
 }
 
 /* Returns the value of the feasible pair (f^cc, f^c) from the current f^c. The rounding margin
- * covers only the second transform, because the pair uses the first one as computed. */
+ * covers only the second transform, because the pair uses the first transform as computed. */
 static double second_transform(const bound_refined *b, refined_pair *w, double first,
                                double largest)
 {
@@ -123,8 +123,8 @@ static double feasible_value(const bound_refined *b, refined_pair *w, int level)
 /* ---- pairs ---- */
 
 /* The computation stops after a level if the bound is below this fraction of the required value,
- * because it is then unlikely to reach it. Most candidates are far away and are rejected after the
- * first level. */
+ * which it is then unlikely to reach. Most candidates are far away and are rejected after the first
+ * level. */
 static const double hopeless[BOUND_PAIR_LEVELS] = {0.6, -1 /* no check */, 0.85, 0.92, 0};
 
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker)
@@ -147,9 +147,9 @@ double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough,
     return best;
 }
 
-/* Runs the first levels. From f^c, derives the potentials from which a solve starts, for the
- * points at their original positions instead of relative to the means. With d the difference of
- * the means, |x - y - d|^2 and |x - y|^2 differ by 2 d x - 2 d y and a constant. */
+/* Runs the first levels, and derives from f^c the potentials from which a solve starts, for points
+ * at their original positions instead of relative to the means. If d is the difference of the
+ * means, |x - y - d|^2 and |x - y|^2 differ by 2 d x - 2 d y and a constant. */
 static double start_levels(const bound_refined *b, refined_pair *w, int64_t i, int64_t j,
                            double *largest)
 {
@@ -220,7 +220,7 @@ const device_grid *bound_refined_for_device(bound_refined *b)
 
 /* ---- preparation ---- */
 
-/* Computes the scalings of an item with itself. Their common factor is arbitrary and is only kept
+/* Computes the scalings of an item with itself. The common factor is arbitrary, but must stay
  * within the range of normal floats. */
 static ddsc_status own_range(void *arg, int64_t begin_item, int64_t end_item, int worker)
 {
@@ -256,7 +256,7 @@ bool bound_refined_may_start(const bound_refined *b, int64_t i, int64_t j)
                                            measures_item(b->m, j).n <= BOUND_START_SIZE);
 }
 
-/* For large point clouds, the solver's own starting potentials are equally good. */
+/* For large point clouds, the starting potentials that the solver computes are equally good. */
 bool bound_refined_starts(const measures *m)
 {
     return bound_refined_applies(m) &&

@@ -1,19 +1,19 @@
-/* The coupling of the refined bound for items with their own points: a dense matrix of squared
- * distances.
+/* Implements the coupling of the refined bound for items that share no grid: a dense matrix of
+ * squared distances.
  *
  * The refined bound (refined.c) runs a few Sinkhorn iterations and two c-transforms for a pair of
- * items with n and m points. This file provides their steps. It stores the n x m matrix of squared
- * distances c and the kernel exp(-c / epsilon) as floats. Coordinates are relative to the mean of
- * each item (see refined.h). The columns are padded to full vectors with points so far away that
- * their kernel entries vanish.
+ * items with n and m points. This file provides the steps, using the n x m matrix of squared
+ * distances c and the kernel exp(-c / epsilon), both in floats. Coordinates are relative to the
+ * mean of each item (see refined.h). The columns are padded to whole vectors with points so far
+ * away that their kernel entries are 0.
  *
  * The iterations start from the potentials f(x) = sum over axes of (1 - s) x^2, where s is the
- * ratio of the other item's standard deviation on the axis to this item's. These are the potentials
- * of the affine map that matches the two items axis by axis.
+ * standard deviation of the other item along the axis divided by that of this item. f is the
+ * potential of the affine map that matches the two items axis by axis.
  *
- * The matrix costs n m d operations, and each iteration and c-transform costs n m. Memory is 2
- * L^2 floats per worker, where L is the size of the largest item. dense_open bounds the float
- * rounding errors, so that the result remains a valid lower bound. */
+ * The matrix takes n m d operations, and each iteration and c-transform n m. Each worker needs 2
+ * L^2 floats, where L is the size of the largest item. dense_grow bounds the rounding errors of
+ * floats, so that the result is a valid lower bound. */
 #include <math.h>
 
 #include "distance/bound/refined.h"
@@ -26,7 +26,7 @@ typedef struct dense_own {
     float *cost, *kernel; /* side 0 x ld */
     float *x;             /* side 0 x d, relative to the mean */
     float *y;             /* d x ld, relative to the mean */
-    float *mass;          /* masses of the side being summed over */
+    float *mass;          /* masses on the side of the sum */
 } dense_own;
 
 bool bound_refined_dense_applies(const measures *m)
@@ -49,8 +49,7 @@ static dense_own own_of(const bound_refined *b, const refined_pair *w)
 
 /* ---- one pair ---- */
 
-/* Stores the points of side k relative to their mean, as rows for side 0 and as columns for side 1.
- */
+/* Stores the points of side k relative to their mean: as rows for side 0, as columns for side 1. */
 static void take_points(const bound_refined *b, const refined_pair *w, int k, float *out,
                         int64_t point_step, int64_t axis_step)
 {
@@ -156,11 +155,11 @@ static double item_moments(const bound_refined *b, int64_t i)
     return farthest;
 }
 
-/* Computes the moments of the items from `first` on, and the bounds of the rounding errors. Storing coordinates
- * as floats moves one point relative to another by at most e = sqrt(d) 2^-23 times the largest
- * coordinate. This changes c by at most 2 e sqrt(c) + e^2. The computation adds d + 3 roundings
- * of c and one of the difference. These bounds hold where c <= 4 largest; other pairs of points
- * cannot violate the constraint. */
+/* Computes the moments of the items from `first` on, and bounds the rounding errors. Storing
+ * coordinates as floats moves one point relative to another by at most e = sqrt(d) 2^-23 times the
+ * largest coordinate, which changes c by at most 2 e sqrt(c) + e^2. The computation adds d + 3
+ * rounding errors of c and one of the difference. These bounds are valid for c <= 4 largest; other
+ * pairs of points cannot violate the constraint. */
 static ddsc_status dense_grow(bound_refined *b, int64_t first)
 {
     for (int64_t i = first; i < b->m->n; i++)

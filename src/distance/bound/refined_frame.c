@@ -1,12 +1,13 @@
 /* Chooses the frame of the refined bound: its coupling, unit of length and first epsilon.
  *
- * The coupling is the grid if the items are on a plane grid, otherwise the dense matrix. The unit
- * is the larger grid step, or a power of two close to the size of the support. The first epsilon is
- * a fraction of the mean trace of the covariances in this unit, rounded to four bits.
+ * The coupling is the grid if the items are on a plane grid, and the dense matrix otherwise. The
+ * unit is the larger grid step, or a power of two close to the size of the support. The first
+ * epsilon is a fraction of the mean trace of the covariances in this unit, rounded to four bits.
  *
- * Solves of exact transport start from potentials of this bound. If a pair has several optimal
- * plans, the start decides which of them is found, and the last bits of the value depend on it. The
- * frame is therefore part of the resolved settings, and a later set can be given the same frame.
+ * Exact transport solves start from the potentials of this bound. If a pair has several optimal
+ * plans, the start determines which plan is found, and the last bits of the value depend on the
+ * plan. The frame is therefore part of the resolved settings, so that a later set can use the same
+ * frame.
  *
  * The frame does not depend on the order of the items, because traces are summed as integers.
  * Choosing it takes one pass over the points of the set. */
@@ -14,7 +15,7 @@
 
 #include "distance/bound/refined.h"
 
-/* Limits and resolution of a trace that is summed as an integer. */
+/* Maximum and resolution of a trace that is summed as an integer. */
 static const double TRACE_MOST = 1e5, TRACE_UNIT = 0x1p-20;
 
 /* Returns the trace of the covariance of an item, in units of length squared. */
@@ -37,7 +38,8 @@ static double trace_of(const measures *m, int64_t i, double unit)
 }
 
 /* Returns the mean trace, rounded to 4 bits so that adding or removing a few items rarely changes
- * it. The traces are summed as integers, so the order of the items does not matter. */
+ * it. The traces are summed as integers, so the result does not depend on the order of the
+ * items. */
 static double spread_of(const measures *m, double unit, double more)
 {
     int64_t sum = 0, most = (INT64_MAX >> 1) / BASE_MAX(1, m->n);
@@ -62,8 +64,8 @@ static pair_frame grid_frame(const measures *m)
     for (int axis = 0; axis < 2; axis++)
         f.step[axis] = grid->shape[axis] > 1 ? grid->step[axis] : f.unit;
     double height = f.step[0] / f.unit, width = f.step[1] / f.unit;
-    /* The covariance of a cell is part of that of an item (grid_items.c). A spread of fewer than a
-     * few cells is not meaningful. */
+    /* The covariance of an item includes that of a cell (grid_items.c). A spread of less than a few
+     * cells is not meaningful. */
     f.spread = spread_of(m, f.unit, (height * height + width * width) / 12);
     f.spread = fmax(f.spread, 20 * height * width);
     return f;

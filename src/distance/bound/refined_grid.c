@@ -1,25 +1,25 @@
-/* The coupling of the refined bound for items on a plane grid. refined.c describes the bound.
+/* Implements the coupling of the refined bound (refined.c) for items on a plane grid.
  *
  * Squared distances are sums of one term per axis, c(x, y) = (x_0 - y_0)^2 + (x_1 - y_1)^2. The
- * kernel exp(-c / eps) is therefore a product, and its sums are computed one axis at a time over
- * the bounding boxes of the items. The minima of a c-transform are also computed one axis at a
- * time, because min_x (c - f) is a minimum over rows of minima within rows. Each axis has one table
- * of its cost and kernel by distance.
+ * kernel exp(-c / eps) is therefore a product, and sums with it are computed one axis at a time
+ * over the bounding boxes of the items. The minima of a c-transform are also computed one axis at a
+ * time, because min_x (c - f) is a minimum over rows of minima within rows. Each axis has a table
+ * of costs and kernel values by distance.
  *
- * Items are centered at their means first, so distances along an axis are (t - gap) step for
+ * Items are first centered at their means, so distances along an axis are (t - gap) step for
  * integers t. Cells without a point have mass 0 in sums and are infinite in minima.
  *
  * The iteration starts from the potential f(x) = x' (1 - M) x of the affine map M between the
- * Gaussians (sinkhorn/grid_items.c). A sum or minimum costs O(h w (h + w)) for boxes of h x w
- * cells. grid_open bounds the rounding errors of two sums and of a cost, so that the final value
- * remains a valid lower bound. */
+ * Gaussians (sinkhorn/grid_items.c). A sum or minimum takes O(h w (h + w)) operations for boxes of
+ * h x w cells. grid_open bounds the rounding errors of two sums and of a cost, so that the result
+ * is a valid lower bound. */
 #include <math.h>
 #include <string.h>
 
 #include "distance/bound/refined.h"
 
-/* Positions of the tables, which are functions of the distance along an axis: one per axis, and the
- * second one mirrored. */
+/* Offsets of the tables, which are functions of the distance along an axis: one table per axis, and
+ * the second table mirrored. */
 enum { ROW = 0, COLUMN = GRID_TABLE, MIRROR = 2 * GRID_TABLE, TABLES = 3 * GRID_TABLE };
 
 /* The coupling's arrays, with the layout of refined_pair.own. */
@@ -27,8 +27,8 @@ typedef struct grid_own {
     float kernel[TABLES], cost[TABLES];
     float mass[2][GRID_BOX]; /* weight times scaling, 0 where the item has no point */
     float wall[2][GRID_BOX]; /* negated potentials, infinite where the item has no point */
-    float half[GRID_BOX], result[GRID_BOX]; /* values on the box after processing one axis, and
-                                             * after both */
+    float half[GRID_BOX], result[GRID_BOX]; /* values on the box after one axis, and after both
+                                             * axes */
 } grid_own;
 
 static const grid_item *item_of(const bound_refined *b, const refined_pair *w, int k)
@@ -42,7 +42,7 @@ static const uint16_t *places_of(const bound_refined *b, const refined_pair *w, 
 }
 
 /* Computes costs (t - shift)^2 and kernels exp(-cost / epsilon) for the distances t between two
- * boxes, in steps. Very small kernel values are set to 0, because their products would be
+ * boxes, in steps. Very small kernel values are set to 0 because their products would be
  * denormal. */
 static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
 {
@@ -75,7 +75,7 @@ static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
 
 typedef void (*mix_fn)(const grid_mix *x, float *out, const float *coef, const float *in);
 
-/* Transfers values on the box of the other side to packed values on side `to`, with one table per
+/* Computes packed values on side `to` from values on the box of the other side, with one table per
  * axis. */
 static void carry_values(const bound_refined *b, refined_pair *w, int to, const float *from,
                          const float *tables, mix_fn mix)
@@ -84,7 +84,7 @@ static void carry_values(const bound_refined *b, refined_pair *w, int to, const 
     const grid_item *x = item_of(b, w, 1 - to), *y = item_of(b, w, to);
     const uint16_t *place = places_of(b, w, to);
     grid_carry by = sinkhorn_grid_carry(x, y, to == 1 ? 1 : -1);
-    by.columns.in_step = -1; /* the table of column distances is read backwards */
+    by.columns.in_step = -1; /* reads the table of column distances backwards */
     const float *columns = tables + (to == 1 ? MIRROR : COLUMN) + GRID_TABLE_ZERO;
     mix(&by.rows, own->half, tables + ROW + by.row_at, from);
     mix(&by.columns, own->result, own->half, columns + (y->first[1] - x->first[1]));
@@ -132,8 +132,8 @@ static void grid_affine(const bound_refined *b, refined_pair *w, int k)
     }
 }
 
-/* Positions are relative to the box of side 1. This changes all potentials of a start by the same
- * amount, which has no effect. */
+/* Positions are relative to the box of side 1, which changes all starting potentials by the same
+ * amount and therefore has no effect. */
 static void grid_point(const bound_refined *b, const refined_pair *w, int64_t k, double *x)
 {
     int place = places_of(b, w, 1)[k], ld = item_of(b, w, 1)->ld;
@@ -163,10 +163,10 @@ static ddsc_status grid_grow(bound_refined *b, int64_t first)
     return DDSC_OK;
 }
 
-/* Bounds the rounding errors. Each of the two sums of a transform has an error of 2^-24 of terms
- * of magnitude c and `largest`, and so has a cost. This holds where c <= 4 largest; other pairs
- * of points cannot violate the constraint. Points may be off the grid by 1e-9 of their distance
- * to its origin (see grid_find). */
+/* Bounds the rounding errors. Each of the two sums in a transform has a relative error of 2^-24 in
+ * terms of magnitude c and `largest`, and so does a cost. This is valid for c <= 4 largest; other
+ * pairs of points cannot violate the constraint. Points may be off the grid by 1e-9 of their
+ * distance from its origin (see grid_find). */
 static ddsc_status grid_open(bound_refined *b)
 {
     const measures *m = b->m;

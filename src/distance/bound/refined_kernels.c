@@ -1,26 +1,25 @@
-/* Kernels of the refined bounds in single precision: kernel products, (min, +) products,
+/* Inner loops for the refined bounds in single precision: kernel products, (min, +) products,
  * exponentials and logarithms.
  *
- * The scaling iterations only produce a guess of the potentials. Any f gives a feasible pair (f^cc,
- * f^c), so errors of the guess weaken the bound but never invalidate it. The last c-transforms
- * compute minima of c - f over one side, and their rounding error is bounded by the caller and
- * subtracted. Floats are therefore accurate enough, and a vector holds twice as many floats as
- * doubles.
+ * The scaling iterations only compute approximate potentials. Any f gives a feasible pair (f^cc,
+ * f^c), so errors in the potentials weaken the bound but never invalidate it. The last c-transforms
+ * compute minima of c - f over one side, and the caller bounds and subtracts their rounding errors.
+ * Floats are therefore accurate enough, and a vector contains twice as many floats as doubles.
  *
- * On a grid, both kinds of products run along one axis at a time, with the sums or minima of a
- * block of rows in registers. exp uses 2^n 2^r with the Taylor series of 2^r (relative error 2e-7),
- * and log uses 2 atanh((m - 1) / (m + 1)). A transform costs O(h w (h + w)) on boxes of h x w cells
- * and O(n m) on lists of points. */
+ * On a grid, both kinds of products are computed along one axis at a time, with the sums or minima
+ * for a block of rows in registers. exp uses 2^n 2^r with the Taylor series of 2^r (relative error
+ * 2e-7), and log uses 2 atanh((m - 1) / (m + 1)). A transform takes O(h w (h + w)) operations on
+ * boxes of h x w cells, and O(n m) on lists of points. */
 #include "distance/bound/refined_kernels.h"
 
-enum { CHUNK = 4 }; /* number of vectors that are held in registers for each of two rows */
+enum { CHUNK = 4 }; /* number of vectors in registers for each of two rows */
 
 _Static_assert(sizeof(simd_f32) == BOUND_VECTOR * sizeof(float), "one vector");
 
 /* ---- grids ---- */
 
-/* Returns the smaller value of each lane. Lanes are selected one by one, which compilers turn into
- * a single minimum instruction. */
+/* Returns the smaller value in each lane. Compilers turn the selection of single lanes into one
+ * minimum instruction. */
 SIMD_INLINE simd_f32 lesser(simd_f32 x, simd_f32 y)
 {
     simd_f32 z;
@@ -100,7 +99,7 @@ SIMD_CLONES void bound_dense_distances(float *restrict out, const float *x, cons
         }
 }
 
-/* Processes four rows at a time, because with a single row each addition would have to wait for the
+/* Processes four rows at a time, because with a single row each addition would wait for the
  * previous one. */
 SIMD_CLONES void bound_dense_column_sums(float *restrict out, const float *restrict a,
                                          const float *v, int64_t rows, int64_t ld)
@@ -145,7 +144,7 @@ SIMD_CLONES void bound_dense_column_minima(float *out, const float *a, const flo
                false, true);
 }
 
-/* Selects with masks, because the compiler does not turn `lesser` into a minimum instruction
+/* Selects with masks because the compiler does not turn `lesser` into a minimum instruction
  * here. */
 SIMD_CLONES void bound_dense_row_minima(float *out, const float *a, const float *g, int64_t rows,
                                         int64_t ld)

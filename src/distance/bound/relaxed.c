@@ -1,8 +1,8 @@
-/* The relaxed one-sided bound for blocks of items. Its value is that of the feasible dual pair f_i
- * = min_j C_ij and g_j = min_i C_ij - f_i, or of the same pair with the sides exchanged.
+/* Computes the relaxed one-sided bound for blocks of items: the value of the feasible dual pair f_i
+ * = min_j C_ij and g_j = min_i C_ij - f_i, or of this pair with the sides exchanged.
  *
- * Products of points that items share are computed once per block. In a product, the points of a
- * row item are contiguous, so that whole vectors can be loaded for a pair.
+ * Products of points that items share are computed once per block. The products with the points of
+ * a row item are contiguous, so that whole vectors can be loaded for a pair.
  *
  * For squared distances, every item is centered at its mean. With means r and s, x' = x - r and y'
  * = y - s,
@@ -10,8 +10,8 @@
  * W2^2 = |r - s|^2 + min_P sum P_pq |x'_p - y'_q|^2, |x' - y'|^2 = |x'|^2 + |y'|^2 - 2 x y + 2 r y
  * + 2 x s - 2 r s.
  *
- * Minima over rows or columns are closer to the optimal value if the costs contain no common shift.
- * Products with means are weighted sums of products of points, so shared points are still
+ * Without the common shift of the means, minima over rows or columns are closer to the optimal
+ * value. Products with means are weighted sums of products of points, so shared points are still
  * multiplied only once. */
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int64_t slots_of(const bound_relaxed *b, int64_t i)
     return BASE_ROUND_UP(b->m->offset[i + 1] - b->m->offset[i], RELAXED_WIDTH);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 bool bound_relaxed_applies(const measures *m, const ground_cost *ground)
 {
@@ -92,8 +92,8 @@ int64_t bound_list_rows(const measures *m, int64_t side, int64_t *first, int32_t
 }
 
 /* Computes |x - r|^2 for an item's points and their mean r. The result is reduced by a bound on the
- * rounding of the four products, which is d 2^-23 times the sum of |x|^2 + |y|^2 and the mean
- * squares of both items. */
+ * rounding errors of the four products, which is d 2^-23 times the sum of |x|^2 + |y|^2 and the
+ * mean squares of both items. */
 static void find_away(bound_relaxed *b, int64_t i, double *mean)
 {
     const measures *m = b->m;
@@ -109,8 +109,8 @@ static void find_away(bound_relaxed *b, int64_t i, double *mean)
         length2 += mean[k] * mean[k];
     b->mean2[i] = (float)(length2 - b->slack * square);
     if (b->epsilon > 0) {
-        /* sum a |x'|^2 = square - length2. The slack covers the errors of products, of rounded
-         * exponents and of sums. */
+        /* sum a |x'|^2 = square - length2. The slack covers the errors in products, rounded
+         * exponents and sums. */
         double most = 0;
         for (int64_t p = 0; p < item.n; p++)
             most = fmax(most, (double)b->norm2[item.index[p]]);
@@ -159,7 +159,7 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     b.widest = bound_list_rows(m, side, b.block, b.distinct, b.local, seen);
     for (int64_t i = 0; i < m->n; i++)
         b.largest = BASE_MAX(b.largest, slots_of(&b, i));
-    /* The slack covers the rounding of coordinates, of products of d terms and of weighted sums.
+    /* The slack covers the rounding errors of coordinates, products of d terms and weighted sums.
      * Products with means are counted twice. */
     b.slack = (double)((is_centered(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
     if (is_centered(&b)) {
@@ -187,13 +187,13 @@ void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b)
 typedef struct relaxed_scratch {
     float *columns; /* points of the column items of a block: widest x d */
     float *norms;   /* widest */
-    float *rows;    /* points of a batch of row items: slots x d, zero on padding */
+    float *rows;    /* points of a batch of row items: slots x d, zero in padding */
     float *own;     /* slots: norms of these points */
     float *weight;  /* slots */
     float *product; /* widest x slots */
     float *cost;    /* costs of one pair */
     float *least, *rest, *column_least;
-    float *row, *column; /* values added to the costs of the pair */
+    float *row, *column; /* values added to the costs of a pair */
     int32_t *ascending;  /* 0, 1, ...: columns of a single pair */
 } relaxed_scratch;
 
@@ -256,7 +256,7 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
     }
 }
 
-/* ---- costs other than squared distances, computed for a whole group and rounded down ---- */
+/* ---- costs other than squared distances, for all points of a range of items; rounded down ---- */
 
 static void relaxed_city_row(const bound_relaxed *b, const relaxed_scratch *s, int64_t u,
                              float *cost, int64_t slots)
@@ -284,8 +284,8 @@ static void relaxed_matrix_row(const bound_relaxed *b, int32_t row, float *cost,
     }
 }
 
-/* Replaces the products of items [i0, i1) with all columns by their costs. The norms are no longer
- * needed afterwards. */
+/* Converts the products of items [i0, i1) with all columns to costs. The norms are not needed
+ * afterwards. */
 static void finish_costs(const bound_relaxed *b, const relaxed_scratch *s, int64_t block,
                          int64_t columns, int64_t slots, int64_t i0, int64_t i1)
 {
@@ -333,7 +333,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                               .rest = s.rest,
                               .column_least = s.column_least};
             for (int64_t j = j0; j < j1; j++) {
-                float apart2 = 0; /* squared distance of the means */
+                float apart2 = 0; /* squared distance between the means */
                 t.n = m->offset[j + 1] - m->offset[j];
                 t.local = b->local + m->offset[j];
                 t.column_weight = m->weight + m->offset[j];
@@ -350,7 +350,8 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
 
 /* ---- one pair ---- */
 
-/* Returns the bound from the filled costs and weights. The row item is i. */
+/* Returns the bound of a pair whose costs and weights have been filled in. Item i is the row
+ * item. */
 static float pair_value(const bound_relaxed *b, const relaxed_scratch *s, relaxed_pair *t,
                         int64_t i, int64_t j)
 {

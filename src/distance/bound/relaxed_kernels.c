@@ -1,17 +1,17 @@
-/* Kernels of the relaxed one-sided bound (relaxed.c): minima over the rows and columns of a pair's
- * costs.
+/* Inner loops for the relaxed one-sided bound (relaxed.c): minima over the rows and columns of the
+ * costs of a pair.
  *
  * Dropping the column constraint of transport gives sum_i a_i min_j C_ij <= value (Kusner, Sun,
  * Kolkin, Weinberger 2015), and dropping the row constraint gives the corresponding bound for
- * columns. Remaining reduced costs are then distributed to the other side, g_j = min_i C_ij - f_i,
- * which keeps (f, g) feasible and tightens the bound. The soft bound replaces minima by -eps log
+ * columns. The remaining reduced costs give potentials g_j = min_i C_ij - f_i on the other side,
+ * which keep (f, g) feasible and tighten the bound. The soft bound replaces minima with -eps log
  * sum exp(-c / eps).
  *
  * Costs are computed sixteen columns by sixteen rows at a time from float products. Row minima are
  * accumulated over the columns in registers, and column minima are reduced sixteen at a time by
  * combining adjacent lanes. Padding has a very large cost and weight 0, so it affects neither
- * minima nor sums. The rounding errors of products, exponentials and sums are bounded in relaxed.c
- * and subtracted there. The cost is O(n m) operations per pair. */
+ * minima nor sums. relaxed.c bounds and subtracts the rounding errors of products, exponentials and
+ * sums. A pair takes O(n m) operations. */
 #include "distance/bound/relaxed_kernels.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ SIMD_INLINE float wide_sum(vector x)
     return sum;
 }
 
-/* Combines adjacent lanes by their minimum or their sum. The halves of the result belong to a and
+/* Combines adjacent lanes by minimum or sum. One half of the result belongs to a, the other to
  * b. */
 SIMD_INLINE vector fold(vector a, vector b, bool least)
 {
@@ -59,7 +59,7 @@ SIMD_INLINE vector fold(vector a, vector b, bool least)
     return least ? vector_min(even, odd) : even + odd;
 }
 
-/* Returns in lane k the smallest lane of x[k], or the sum of its lanes. */
+/* Returns a vector whose lane k is the smallest lane of x[k], or the sum of the lanes of x[k]. */
 SIMD_INLINE vector fold_all(const vector *x, bool least)
 {
     vector two[8], four[4];
@@ -74,8 +74,8 @@ SIMD_INLINE vector fold_all(const vector *x, bool least)
 
 enum { BLOCK = 4 }; /* points of each item that are multiplied at once */
 
-/* Computes the products of up to BLOCK points of each item. If there are fewer points, the last one
- * is repeated. */
+/* Computes the products of up to BLOCK points of each item. If there are fewer points, the last
+ * point is repeated. */
 SIMD_INLINE vector block_products(const float *const *x, const float *const *y, int64_t stride)
 {
     const vector zero = {0};
@@ -125,8 +125,8 @@ SIMD_CLONES void bound_relaxed_products(float *out, int64_t ld, const float *poi
 
 /* ---- centers ---- */
 
-/* Processes sixteen columns from q and sixteen rows from p. Adds their part of the weighted sums
- * over columns to by_column and returns the part of the sums over rows. */
+/* Processes sixteen columns from q and sixteen rows from p. Adds their contribution to the weighted
+ * sums over columns to by_column, and returns their contribution to the sums over rows. */
 SIMD_INLINE vector mean_products(const relaxed_pair *t, int64_t q, int64_t p, float *by_column)
 {
     const vector zero = {0};
@@ -165,7 +165,7 @@ SIMD_CLONES float bound_relaxed_center(const relaxed_pair *t, float *row, const 
 
 /* ---- minima ---- */
 
-/* Computes and stores the costs of sixteen columns from q and sixteen rows from p, at least 0.
+/* Computes and stores the costs (at least 0) of sixteen columns from q and sixteen rows from p.
  * Returns the minimum of each column. */
 SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
 {
@@ -185,8 +185,8 @@ SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
     return fold_all(x, true);
 }
 
-/* Returns the remaining costs of sixteen columns after subtracting the row potentials, and
- * stores in `rest` those of sixteen rows after subtracting the column potentials. */
+/* Returns the minimum costs of sixteen columns after subtracting the row potentials. Stores in
+ * `rest` the minimum costs of sixteen rows after subtracting the column potentials. */
 SIMD_INLINE vector rest_at(const relaxed_pair *t, int64_t q, int64_t p, vector column_least)
 {
     const vector zero = {0}, far = zero + RELAXED_FAR;
@@ -247,7 +247,7 @@ SIMD_CLONES float bound_relaxed_pair(const relaxed_pair *t)
 
 /* ---- soft minima ---- */
 
-/* Computes exp(x) for x <= 0 with a relative error of 3e-7. Below -80 it returns exp(-80). This is
+/* Computes exp(x) for x <= 0 with a relative error of 3e-7. For x < -80, returns exp(-80). This is
  * simd_exp with a shorter polynomial. */
 SIMD_INLINE vector soft_exp(vector x)
 {
@@ -263,7 +263,7 @@ SIMD_INLINE vector soft_exp(vector x)
     return p * (vector)(exponent << 23);
 }
 
-/* Computes log(x) of a positive normal x with an absolute and relative error of 3e-7, as in
+/* Computes log(x) for a positive normal x with absolute and relative errors of 3e-7, like
  * simd_log. */
 SIMD_INLINE vector soft_log(vector x)
 {
@@ -275,7 +275,8 @@ SIMD_INLINE vector soft_log(vector x)
     return __builtin_convertvector(n, vector) * 0x1.62e43p-1f + (2 * s + s * tail);
 }
 
-/* Computes and stores the exponents 2 x'y' of sixteen columns from q and returns their maximum. */
+/* Computes and stores the exponents 2 x'y' for sixteen columns from q, and returns their
+ * maximum. */
 SIMD_INLINE vector exponents_at(const relaxed_pair *t, int64_t q, int64_t p, vector least)
 {
     for (int64_t k = q; k < q + WIDTH && k < t->n; k++) {
@@ -287,7 +288,7 @@ SIMD_INLINE vector exponents_at(const relaxed_pair *t, int64_t q, int64_t p, vec
     return least;
 }
 
-/* Returns the contribution of sixteen rows to the sums of sixteen columns and stores the row sums
+/* Returns the contribution of sixteen rows to the sums of sixteen columns, and stores the row sums
  * in `rest`. */
 SIMD_INLINE vector soft_sums_at(const relaxed_pair *t, int64_t q, int64_t p, float least,
                                 float inverse)
@@ -307,8 +308,8 @@ SIMD_INLINE vector soft_sums_at(const relaxed_pair *t, int64_t q, int64_t p, flo
     return fold_all(x, false);
 }
 
-/* The exponents have a relative rounding error of 2^-22, which the caller subtracts together
- * with that of the products. exp, log and the two sums have a relative error below 2^-21 per
+/* The exponents have a relative rounding error of 2^-22, which the caller subtracts together with
+ * the error of the products. exp, log and the two sums have a relative error below 2^-21 per
  * term. */
 SIMD_CLONES float bound_relaxed_soft(const relaxed_pair *t, float epsilon)
 {

@@ -1,6 +1,6 @@
-/* Computes the scale of a set's costs: the median cost over a fixed sample of point pairs. Squared
- * distances are computed from coordinate differences, so their accuracy does not depend on how far
- * the points are from the origin. */
+/* Computes the scale of the costs in a set: the median cost over a fixed sample of point pairs.
+ * Squared distances are computed from coordinate differences, so the accuracy does not depend on
+ * the distance of the points from the origin. */
 #include "distance/cost/ground.h"
 #include "distance/cost/tuning.h"
 

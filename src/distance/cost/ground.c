@@ -118,14 +118,14 @@ ddsc_status ground_check(ddsc_context *ctx, const ground_cost *g, const measures
         return DDSC_OK;
     if (m->d != 1)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "matrix of costs: points must have a single coordinate, which is their row "
-                        "of the matrix (0 to %lld); these points have %lld coordinates",
+                        "cost matrix: points must have a single coordinate, which is their row "
+                        "in the matrix (0 to %lld); these points have %lld coordinates",
                         (long long)g->size - 1, (long long)m->d);
     for (int64_t r = 0; r < m->v; r++) {
         double x = m->support[r];
         if (!(x >= 0 && x < (double)g->size && x == floor(x)))
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "matrix of costs: a point has the coordinate %g, but it must be a row "
+                            "cost matrix: a point has the coordinate %g, but it must be a row "
                             "number of the matrix (0 to %lld)",
                             x, (long long)g->size - 1);
     }

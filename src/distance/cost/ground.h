@@ -1,6 +1,6 @@
-/* The ground cost: the cost of moving a unit of mass from one point to another.
+/* ground: the cost of moving a unit of mass from one point to another.
  *
- * The same functions compute the costs of a pair for exact transport, entropic transport and their
+ * The same functions compute the costs for exact transport, for entropic transport and for
  * bounds. */
 #ifndef DDSC_DISTANCE_COST_GROUND_H
 #define DDSC_DISTANCE_COST_GROUND_H
@@ -17,10 +17,10 @@ typedef struct ground_cost {
 
 extern const ground_cost ground_sqeuclidean;
 
-/* Returns the ground cost that resolved settings select. The cosine cost becomes squared Euclidean,
- * because its points have been normalized to length 1. */
+/* Returns the ground cost that the resolved settings select. The cosine cost becomes squared
+ * Euclidean, because the points have been scaled to length 1. */
 ground_cost ground_of(const ddsc_metric_settings *set);
-/* Returns true if the costs are computed from squared distances, which ground_finish converts to
+/* Returns true if the costs are computed from squared distances. ground_finish converts these to
  * costs in place. */
 static inline bool ground_from_squares(ddsc_cost kind)
 {
@@ -32,7 +32,7 @@ void ground_finish(ddsc_cost kind, double *cost, int64_t n);
 void ground_block(ddsc_cost kind, const kernels *k, double *out, int64_t ld, int64_t d,
                   point_block rows, point_block columns);
 /* Computes cost (x->n x y->n) between points of a set. The norms (see cost_norms) are used only if
- * costs are computed from squared distances. Each cost depends on its two points only. */
+ * costs are computed from squared distances. Each cost depends only on its two points. */
 void ground_lists(const ground_cost *g, double *cost, const point_list *x, const double *x_norm,
                   const point_list *y, const double *y_norm);
 /* Returns an upper bound on the cost between two points of the set. */

@@ -1,9 +1,9 @@
 /* Computes |x - y|^2 between blocks of points.
  *
- * Up to POINTS_MAX_DIRECT dimensions, it uses differences. In more dimensions, it uses |x - c|^2 +
- * |y - c|^2 - 2 (x - c)(y - c) about the center c of the table, with one matrix product per block.
- * If the sum of the norms exceeds the result by a factor of 2^10, too many digits have canceled,
- * and the entry is recomputed by differences. */
+ * In up to POINTS_MAX_DIRECT dimensions, the distances are computed from differences. In more
+ * dimensions, they are |x - c|^2 + |y - c|^2 - 2 (x - c)(y - c) with the center c of the table,
+ * which takes one matrix product per block. If the sum of the norms exceeds the result by a factor
+ * of 2^10, too many digits have canceled, and the entry is recomputed by differences. */
 #include "distance/cost/points.h"
 
 #include "distance/cost/cost.h"

@@ -1,8 +1,9 @@
-/* Squared Euclidean distances between blocks of points.
+/* points: squared Euclidean distances between blocks of points.
  *
- * They are computed by differences in few dimensions, and by a matrix product in many. Entries that
- * lose too many digits to cancellation are recomputed by differences. Every value thus has a
- * relative error of about 1e-12, and equal points have distance exactly 0. */
+ * The distances are computed by differences in few dimensions, and by a matrix product in many.
+ * Entries that lose too many digits to cancellation are recomputed by differences. Every value
+ * therefore has a relative error of about 1e-12, and the distance between equal points is exactly
+ * 0. */
 #ifndef DDSC_DISTANCE_COST_POINTS_H
 #define DDSC_DISTANCE_COST_POINTS_H
 
@@ -19,17 +20,17 @@ typedef struct points {
 ddsc_status points_open(ddsc_context *ctx, points *table, int64_t n, int64_t d, const double *x);
 void points_close(ddsc_context *ctx, points *table);
 
-/* A subset of the points of a table, in the layout of the block kernel. */
+/* Some points of a table, in the layout of the block kernel. */
 typedef struct points_panel {
     int64_t n, capacity;
-    /* Direct form: d x capacity, one coordinate after another. Otherwise: n x d, relative to the
-     * center. */
+    /* Direct form: d x capacity, one coordinate after another. Otherwise: n x d, relative to
+     * `center`. */
     double *x;
     double *norm2; /* squared norms of the centered points; unused in the direct form */
     int64_t *row;  /* rows of the table */
 } points_panel;
 
-/* Creates a panel with its own memory. points_panel_take lays one out in an arena instead. */
+/* Creates a panel with separate memory. points_panel_take uses an arena instead. */
 ddsc_status points_panel_create(ddsc_context *ctx, points_panel *panel, const points *table,
                                 int64_t capacity);
 void points_panel_free(ddsc_context *ctx, points_panel *panel);
@@ -38,7 +39,7 @@ void points_panel_take(arena *a, points_panel *panel, const points *table, int64
  * n <= capacity. */
 void points_panel_load(points_panel *panel, const points *table, int64_t n, const int32_t *index,
                        int64_t first);
-/* Returns n points of a loaded panel, starting at `first`. The result borrows from the panel. */
+/* Returns n points of a loaded panel, starting at `first`. The result points into the panel. */
 points_panel points_panel_part(const points_panel *panel, const points *table, int64_t first,
                                int64_t n);
 /* Computes out[p * ld + q] = |rows_p - columns_q|^2. */

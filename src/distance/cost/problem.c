@@ -1,5 +1,5 @@
-/* Copies the caller's structs of a single transport problem and checks its weights and costs before
- * they reach a solver. */
+/* Copies the caller's structs for a single transport problem, and checks the weights and costs for
+ * the solvers. */
 #include "distance/cost/problem.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@ static ddsc_status check_weights(ddsc_context *ctx, const char *name, const doub
     return DDSC_OK;
 }
 
-/* Checks the sizes, the weights and the costs. Both weights must have the same sum, and costs must
- * be at most `largest`. */
+/* Checks the sizes, the weights and the costs. The weights on both sides must have the same sum,
+ * and costs must be at most `largest`. */
 static ddsc_status check_problem(ddsc_context *ctx, const ddsc_transport_problem *p, double largest,
                                  double *mass)
 {

@@ -1,8 +1,8 @@
-/* Computes squared distances between points of many dimensions as |x|^2 + |y|^2 - 2 xy.
+/* Computes squared distances between points in many dimensions as |x|^2 + |y|^2 - 2 xy.
  *
  * Products take much less work than differences, which are used only where cancellation occurs.
- * Every product is summed in eight lanes in a fixed order, so a cost depends on its two points only
- * and not on the rest of the block. */
+ * Every product is summed in eight lanes in a fixed order, so a cost depends only on its two points
+ * and not on other points in the block. */
 #include "base/simd.h"
 #include "distance/cost/cost.h"
 #include "distance/cost/tuning.h"
@@ -13,12 +13,11 @@ enum { SIDE = DOT_SIDE };
 
 /* Inner products of d terms, summed in eight lanes, have an error of at most (d/8 + 4) 2^-53
  * |x||y|, and so do norms. A cost of at least 2^-4 times the norms therefore has a relative error
- * of at most 32 (d/8 + 6) 2^-53, which is 7e-14 at d = 100. Within the limits, products neither
+ * of at most 32 (d/8 + 6) 2^-53, which is 7e-14 at d = 100. Within these limits, products neither
  * overflow nor lose digits to underflow. */
 static const cost_limits product_limits = {0x1p-4, 1e-160, 1e160};
 
-/* Returns the last lanes of a point, with zeros in the lanes that previous steps have already
- * processed. */
+/* Returns the last vector of a point, with zeros in the lanes that have already been processed. */
 SIMD_INLINE simd_f64 tail_of(const double *x, int64_t d)
 {
     simd_i64 lane = {0, 1, 2, 3, 4, 5, 6, 7}, keep = lane >= SIMD_LANES - d % SIMD_LANES;
@@ -39,7 +38,8 @@ SIMD_CLONES static void squares(double *out, const double *const *row, int64_t d
     simd_store4(out, simd_four_sums(sum[0], sum[1], sum[2], sum[3]));
 }
 
-/* Sets pointers to SIDE points, starting at `at`. Beyond the end, the last point is repeated. */
+/* Sets pointers to SIDE points, starting at `at`. Beyond the end of the list, the last point is
+ * repeated. */
 static void point_to(const double **out, const point_list *p, int64_t at)
 {
     for (int k = 0; k < SIDE; k++)
@@ -62,7 +62,7 @@ double cost_norms(const point_list *p, double *norm2)
     return largest;
 }
 
-/* Multiplies SIDE rows, starting at p, by the columns [begin, end). */
+/* Multiplies SIDE rows, starting at p, by columns [begin, end). */
 static void multiply_group(const kernels *k, double *cost, const point_list *x, int64_t p,
                            const point_list *y, int64_t begin, int64_t end)
 {
@@ -84,8 +84,8 @@ static void multiply_group(const kernels *k, double *cost, const point_list *x, 
     }
 }
 
-/* Multiplies all rows by all columns, a few columns at a time, so that these fit in the first-level
- * cache. */
+/* Multiplies all rows by all columns, a few columns at a time, so that the columns fit in the
+ * first-level cache. */
 static void multiply_all(double *cost, const point_list *x, const point_list *y)
 {
     const kernels *k = kernels_find();

@@ -1,5 +1,5 @@
-/* Lists the distinct points of the items of a tile with a hash table over the rows of the support,
- * and computes the costs between all of them. */
+/* Lists the distinct points of the items in a tile, using a hash table over the rows of the
+ * support, and computes the costs between all these points. */
 #include "distance/cost/tile_costs.h"
 
 #include <string.h>
@@ -21,7 +21,8 @@ static void take_point_lists(void *owner, arena *a)
     ARENA_TAKE(a, t->slot, t->n_slots);
 }
 
-/* Returns the slot of a listed row of the table, or the free slot where it belongs. */
+/* Returns the slot of a row of the table, or the free slot where it belongs if it is not listed
+ * yet. */
 static int32_t *point_slot(const cost_tile *t, const block_points *p, int32_t row)
 {
     uint64_t mask = (uint64_t)t->n_slots - 1, at = hash_u64((uint64_t)row);
@@ -102,7 +103,7 @@ static bool tile_holds(const cost_tile *a, const block_points *p, const measures
            measures_item(m, i).n <= a->most;
 }
 
-/* Copies the costs of a pair whose row item is among the columns of the tile, and vice versa. */
+/* Copies the costs of a pair whose row item is a column item of the tile, and vice versa. */
 static void fill_turned(const cost_tile *a, double *cost, const measures *m, int64_t i, int64_t j)
 {
     const int32_t *column = cost_tile_places(&a->y, m, i), *row = cost_tile_places(&a->x, m, j);

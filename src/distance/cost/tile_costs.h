@@ -1,7 +1,7 @@
-/* The distinct points of a block of pairs, and the costs between all of them.
+/* tile_costs: the distinct points in a block of pairs, and the costs between all these points.
  *
- * Points that several items share are listed once, and all costs are computed in one pass. This is
- * used by the exact solver and for small entropic problems. */
+ * Points that several items share are listed once, and all costs are computed in one pass. The
+ * exact solver and the solver for small entropic problems use these costs. */
 #ifndef DDSC_DISTANCE_COST_TILE_COSTS_H
 #define DDSC_DISTANCE_COST_TILE_COSTS_H
 
@@ -12,14 +12,15 @@
 typedef struct block_points {
     int64_t begin, end;
     int64_t n_entries, n;
-    int32_t *row; /* n rows of the table of points */
-    /* For each entry of the items: the index of its point in `row`. Unused for excluded items. */
+    int32_t *row; /* n: rows of the table of points */
+    /* For each entry of the items: the index of its point in `row`. Undefined for excluded
+     * items. */
     int32_t *place;
     double *norm2; /* n, computed before the costs */
 } block_points;
 
 typedef struct cost_tile {
-    const measures *m; /* set to which the costs belong; NULL: no costs have been computed */
+    const measures *m; /* set to which the costs belong; NULL: no costs */
     int64_t most;      /* largest number of points of a listed item */
     block_points x, y;
     double *cost; /* x.n x y.n, padded to whole vectors */
@@ -33,7 +34,7 @@ typedef struct item_block {
     int64_t i0, i1, j0, j1;
 } item_block;
 
-/* Lists the points of the items with at most `most` points. Existing costs are discarded. */
+/* Lists the points of the items with at most `most` points. Discards existing costs. */
 ddsc_status cost_tile_list(ddsc_context *ctx, cost_tile *a, const measures *m,
                            const item_block *block, int64_t most);
 /* Computes the norms of all points, which are needed if costs are computed from squared distances.

@@ -1,11 +1,13 @@
-/* Chooses the candidate arcs of the double system and balances the guessed potentials on them.
+/* Chooses the candidate arcs for the double system, and balances the guessed potentials on these
+ * arcs.
  *
- * The candidates of row i are its arcs of least C_ij - g_j, between FEW_ARCS and MANY_ARCS of them
- * unless many values are equal. If requested, a few rounds of entropic scaling (Sinkhorn) at two
- * temperatures T run on these sparse arcs. A round sets u_i = a_i / sum_j K_ij v_j and v_j = b_j /
+ * The candidates of row i are the arcs with the smallest C_ij - g_j: between FEW_ARCS and MANY_ARCS
+ * arcs unless many values are equal. If requested, a few rounds of entropic scaling (Sinkhorn) at
+ * two temperatures T run on the candidates. A round sets u_i = a_i / sum_j K_ij v_j and v_j = b_j /
  * sum_i K_ij u_i, with K_ij = exp(-(C_ij - g_j) / T). The column scalings update g, which balances
- * the guess against the weights. Starting from balanced potentials needs about half of the pivots.
- * The work is one pass over all n x m costs, plus ARCS operations per row and round. */
+ * the guess against the weights. A solve that starts from balanced potentials needs about half as
+ * many pivots. The work is one pass over all n x m costs, plus ARCS operations per row and
+ * round. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +24,8 @@ void arcs_set(simplex *s, int64_t i, int64_t slot, int32_t column, double cost)
     s->arc_cost[i * ARCS + slot] = simplex_round(cost * s->scale64);
 }
 
-/* Keeps `count` arcs of row i and pads them to whole vectors with arcs that are never chosen. */
+/* Sets the number of arcs of row i, and pads the row to whole vectors with arcs that are never
+ * chosen. */
 void arcs_pad(simplex *s, int64_t i, int64_t count)
 {
     int64_t end = BASE_MAX(8, (count + 7) / 8 * 8);
@@ -40,9 +43,8 @@ void arcs_drop(simplex *s)
         arcs_pad(s, i, 0);
 }
 
-/* Collects the columns of the row in `value` whose value is below a limit. The limit is adjusted
- * until it selects between FEW_ARCS and MANY_ARCS columns. The resulting width is the initial one
- * for the next row. */
+/* Collects the columns whose entries in `value` are below least + *width. Adjusts *width until this
+ * selects between FEW_ARCS and MANY_ARCS columns; the next row starts with the same width. */
 static int64_t catch_cheapest(simplex *s, double least, double *width)
 {
     int64_t found = 0, few = BASE_MIN(FEW_ARCS, s->m);
@@ -55,8 +57,8 @@ static int64_t catch_cheapest(simplex *s, double least, double *width)
     return found;
 }
 
-/* Stores the candidates of row i. If equal values yield too many candidates, each row starts at a
- * different column, so that the rows do not all keep the same columns. */
+/* Stores the candidates of row i. If equal values give too many candidates, each row starts at a
+ * different column, so that not all rows keep the same columns. */
 static void keep_row(simplex *s, int64_t i, const double *row, int64_t found)
 {
     int64_t count = BASE_MIN(found, MANY_ARCS), at = 0;

@@ -1,10 +1,10 @@
 /* Builds the basis tree from the parent of each node, and sorts its nodes.
  *
- * The order lists children before parents. It is computed by repeatedly removing leaves, in O(n +
- * m) time. The certificate needs it to accumulate flows from the leaves and potentials from the
- * root. The masks (or lists) of subtrees are built from the same order: the mask of a node is the
- * union of the masks of its children and the node itself. The masks are built once per solve before
- * the first pivot, and the order is computed again before the certificate. */
+ * The order lists children before parents. It is computed in O(n + m) time by repeatedly removing
+ * leaves. The certificate needs the order to accumulate flows from the leaves and potentials from
+ * the root. The masks (or lists) of subtrees are built in the same order: the mask of a node is the
+ * union of the node and the masks of its children. The masks are built once per solve, before the
+ * first pivot, and the order is computed again before the certificate. */
 #include <string.h>
 
 #include "distance/exact/simplex.h"
@@ -34,8 +34,8 @@ bool basis_is_tree(simplex *s)
     return holds;
 }
 
-/* Checks the masks: each contains its own node and the masks of its children, which are disjoint,
- * and is contained in the mask of its parent. */
+/* Returns true if each mask contains its node and the masks of the node's children, which are
+ * disjoint, and is contained in the mask of the node's parent. */
 static bool masks_hold(simplex *s)
 {
     int32_t *below = s->path[0]; /* nodes in the subtrees of the children */

@@ -1,11 +1,12 @@
-/* Trees of the network simplex as linked lists, for problems that are too large for bit masks.
+/* Stores trees of the network simplex as linked lists, for problems that are too large for bit
+ * masks.
  *
  * The nodes form a ring in preorder, so a subtree is a contiguous range of the ring, from its top
- * to link[top].last. The number of nodes of each subtree is stored as well. The cycle of an
- * entering arc is found by climbing from the end with the smaller subtree. A pivot re-roots the
- * moved subtree by relinking ranges along the path, and shifts the potentials of the subtree or of
- * the remaining nodes, whichever are fewer. Apart from pricing, the cost of a pivot is about the
- * length of the cycle plus the size of the smaller part. */
+ * to link[top].last. The number of nodes in each subtree is also stored. The cycle of an entering
+ * arc is found by climbing from the end with the smaller subtree. A pivot re-roots the moved
+ * subtree by relinking ranges along the path, and shifts the potentials of the subtree or of all
+ * other nodes, whichever are fewer. Apart from pricing, the cost of a pivot is about the length of
+ * the cycle plus the number of shifted potentials. */
 #include <string.h>
 
 #include "distance/exact/simplex.h"
@@ -41,7 +42,7 @@ bool basis_list_holds(simplex *s)
 }
 #endif
 
-/* Builds the ring, parents first. Each child is inserted directly after its parent. */
+/* Builds the ring, parents first, by inserting each child directly after its parent. */
 void basis_list_build(simplex *s)
 {
     int64_t n_tree = s->n + s->m;
@@ -58,8 +59,8 @@ void basis_list_build(simplex *s)
         int32_t x = s->order[k], above = s->node[x].parent;
         s->node[above].size += s->node[x].size;
     }
-    /* The child that was inserted first comes last. x is the last child of its parent if the node
-     * after its subtree is not a sibling. */
+    /* The child that was inserted first comes last. If the node after the subtree of x is not a
+     * sibling, x is the last child of its parent. */
     for (int64_t k = 0; k < n_tree - 1; k++) {
         int32_t x = s->order[k], end = s->link[x].last, after = s->link[end].next;
         int32_t above = s->node[x].parent;
@@ -95,7 +96,7 @@ static void join_links(tree_link *link, int32_t left, int32_t right)
     link[right].previous = left;
 }
 
-/* Removes the subtree of `top` from the ring. Updates the ancestors whose subtrees ended with
+/* Removes the subtree of `top` from the ring, and updates the ancestors whose subtrees ended with
  * it. */
 static void ring_cut(simplex *s, int32_t top)
 {
@@ -107,8 +108,8 @@ static void ring_cut(simplex *s, int32_t top)
 }
 
 /* Rearranges the preorder of a subtree whose new root is path[0]. The old subtree of path[0] comes
- * first. For each node from there up to the old top, the node's subtree follows without the part
- * that was already placed. Returns the last node. */
+ * first. Then, for each node on the path up to the old top, its subtree follows without the nodes
+ * that have already been placed. Returns the last node. */
 static int32_t ring_turn(simplex *s, const int32_t *path, int64_t at)
 {
     tree_link *link = s->link;
@@ -153,8 +154,8 @@ void basis_list_move(simplex *s, int side, int64_t at)
     link[path[0]].last = end;
 }
 
-/* Shifts the potentials of the moved subtree, or those of all other nodes by the opposite amount if
- * they are fewer. Only differences of potentials matter. */
+/* Shifts the potentials of the moved subtree or, if there are fewer other nodes, shifts the
+ * potentials of these by the opposite amount. Only differences between potentials matter. */
 void basis_list_shift(simplex *s, double by)
 {
     int32_t x = s->moved, stretch_end = s->link[x].last;
@@ -167,7 +168,7 @@ void basis_list_shift(simplex *s, double by)
         by = -by;
     }
     const tree_link *link = s->link;
-    int32_t y = stretch_end; /* walks from both ends, because two independent chains of loads run in
+    int32_t y = stretch_end; /* walks from both ends, so that two independent chains of loads run in
                               * parallel */
     for (; count > 1; count -= 2, x = link[x].next, y = link[y].previous) {
         s->potential64[x] += by;

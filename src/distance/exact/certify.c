@@ -1,15 +1,15 @@
-/* The certificate: recomputes the plan and the potentials of the final basis in double with the
- * true weights and costs.
+/* Computes the certificate: recomputes the plan and the potentials of the final basis in double
+ * precision, with the original weights and costs.
  *
- * The simplex worked on rounded numbers. Only its tree is used here, so its rounding errors appear
- * as a gap between the primal value <P, C> and the dual value sum a f + sum b g. The flow on an arc
- * is the excess of the subtree below it, which makes the plan feasible up to rounding. The g_j
- * follow from f_i + g_j = C_ij on the arcs of the tree, and f_i = min_j (C_ij - g_j), rounded down.
- * The potentials are therefore feasible on all arcs, and the dual value is a proven lower bound.
- * The cost is O(n + m) for the plan and one pass over all n x m costs.
+ * The simplex works on rounded numbers. Only its tree is used here, so the effect of rounding
+ * appears as a gap between the primal value <P, C> and the dual value sum a f + sum b g. The flow
+ * on an arc is the excess of the subtree below it, so the plan is feasible up to rounding errors.
+ * The g_j follow from f_i + g_j = C_ij on the arcs of the tree, and f_i = min_j (C_ij - g_j),
+ * rounded down. The potentials are therefore feasible on all arcs, and the dual value is a proven
+ * lower bound. The cost is O(n + m) for the plan and one pass over all n x m costs.
  *
- * Long sums are compensated. Tiny problems use plain sums first, because sums of a few dozen terms
- * are usually accurate enough. */
+ * Long sums are compensated. Tiny problems first use plain sums, which are usually accurate enough
+ * for a few dozen terms. */
 #include <math.h>
 #include <string.h>
 
@@ -28,8 +28,7 @@ static double step_down(double x)
 
 typedef enum care { PLAIN, CAREFUL } care;
 
-/* The same function body serves plain and compensated sums, and inlining removes the test in
- * add_term. */
+/* Functions for both plain and compensated sums. Inlining removes the test in add_term. */
 #define BOTH static inline __attribute__((always_inline))
 
 BOTH void add_term(sum *s, double x, care how)
@@ -47,9 +46,9 @@ static inline void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *
     *column = (x < net->sink0 ? above : x) - net->sink0;
 }
 
-/* Returns the node with the largest weight. If its potential is set to zero, the potentials of the
- * other heavy nodes are small, and a difference between the two sums of weights can be assigned to
- * this node at no cost. */
+/* Returns the node with the largest weight. If the potential of this node is set to zero, the
+ * potentials of the other heavy nodes are small, and a difference between the two sums of weights
+ * can be assigned to the node at no cost. */
 int64_t exact_heaviest(const exact_solver *s)
 {
     const simplex *net = &s->net;
@@ -61,8 +60,8 @@ int64_t exact_heaviest(const exact_solver *s)
     return s->a[i] >= s->b[j] ? i : net->sink0 + j;
 }
 
-/* Adds the difference of the two sums of weights to the heaviest node. At a node with a small
- * weight, the difference could exceed the weight. */
+/* Adds the difference between the two sums of weights to the heaviest node, because the difference
+ * could exceed the weight of a light node. */
 static void balance_sums(const exact_solver *s, sum *excess)
 {
     const simplex *net = &s->net;
@@ -76,9 +75,9 @@ static void balance_sums(const exact_solver *s, sum *excess)
     most->low -= off.low;
 }
 
-/* Computes the flows of the tree for the true weights, leaves first. The flow on an arc is the
- * excess of the subtree below it. Rounding may make a zero flow negative. Such a flow is omitted
- * from the plan and added to *lost. */
+/* Computes the flows in the tree for the original weights, leaves first. The flow on an arc is the
+ * excess of the subtree below it. Rounding errors may make a zero flow negative. Negative flows are
+ * omitted from the plan and added to *lost. */
 BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care how)
 {
     const simplex *net = &s->net;
@@ -114,8 +113,8 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care ho
     return sum_value(total);
 }
 
-/* Converts the int32 potentials to doubles. They are integer multiples of a unit, and the simplex
- * has checked every arc in integers. */
+/* Converts the int32 potentials, which are multiples of a unit, to doubles. The simplex has checked
+ * every arc in integers. */
 static void int32_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
@@ -126,8 +125,8 @@ static void int32_potentials(exact_solver *s)
         s->g[j] = (zero - net->potential32[net->sink0 + j]) / net->scale32;
 }
 
-/* Computes g along the tree from the true costs, with compensated sums if `how` is CAREFUL. f_i +
- * g_j = C_ij on the arcs of the tree. */
+/* Computes potentials with f_i + g_j = C_ij on the arcs of the tree from the original costs, with
+ * compensated sums if `how` is CAREFUL. */
 BOTH void tree_potentials(exact_solver *s, care how)
 {
     const simplex *net = &s->net;
@@ -150,8 +149,8 @@ BOTH void tree_potentials(exact_solver *s, care how)
     }
 }
 
-/* Lowers each f_i until all its arcs are feasible, and then by one more step, because rounding may
- * have hidden a violation. */
+/* Lowers each f_i until all its arcs are feasible, and then to the next smaller double, because
+ * rounding may have hidden a violation. */
 static void lower_f(exact_solver *s)
 {
     const simplex *net = &s->net;
@@ -166,9 +165,9 @@ static void lower_f(exact_solver *s)
         s->f[i] = s->f[i] == 0 ? 0 : step_down(s->f[i]);
 }
 
-/* Returns true if f_i + g_j <= C_ij in a sample of the rows. This makes the dual value a lower
- * bound. No tolerance is needed: if the exact sum is at most C_ij, so is the rounded sum, because
- * C_ij is a double. */
+/* Returns true if f_i + g_j <= C_ij in a sample of the rows. In this case, the dual value is a
+ * lower bound. No tolerance is needed: if the exact sum is at most C_ij, so is the rounded sum,
+ * because C_ij is a double. */
 static bool is_dual_feasible(const exact_solver *s)
 {
     exact_costs truth = s->net.cost;

@@ -1,10 +1,10 @@
-/* Compresses every item of a set to a limited number of points and measures the exact W2 error of
+/* Compresses every item in a set to a limited number of points, and measures the exact W2 error for
  * each item.
  *
- * Points of an item are merged by compress_item until at most `limit` remain. Each merged item is
- * then compared with the original by an exact transport, so the report states the true error and
- * not a bound. Both passes run in parallel over the items. If the points have names, a merged point
- * gets the names of its heaviest parts. */
+ * Points of an item are merged by compress_item until at most `limit` remain. Exact transport then
+ * compares each merged item with the original, so the report contains exact errors and not bounds.
+ * Both passes run in parallel over the items. If the points have names, a merged point gets the
+ * names of its heaviest points. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +18,10 @@ typedef struct job {
     ddsc_context *ctx;
     const measures *m;
     /* Numbers of points per item: the limit after merging, the largest number that is not merged,
-     * and the largest number in the set. */
+     * and the maximum in the set. */
     int64_t limit, keep, largest;
     int64_t *n_left;       /* remaining points of each item */
-    double *points, *mass; /* item i at offset[i] of m */
+    double *points, *mass; /* item i starts at m->offset[i] */
     /* For each entry, the merged point that contains it; NULL if points have no names. */
     int64_t *into;
     scratch work; /* per worker: costs, followed by merge partners */
@@ -47,7 +47,7 @@ static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Moves the points and masses of all items together, so that no gaps remain between items. */
+/* Removes the gaps between the points and masses of consecutive items. */
 static ddsc_status pack(ddsc_context *ctx, measures_parts *p, job *j)
 {
     const measures *m = j->m;
@@ -92,7 +92,7 @@ static int find_heaviest(const job *j, int64_t i, int64_t left, int64_t best[NAM
     return n;
 }
 
-/* Names each merged point after its heaviest parts, for example "oil + prices". */
+/* Names each merged point after its heaviest points, for example "oil + prices". */
 static ddsc_status name_merged(ddsc_context *ctx, measures_parts *p, const job *j)
 {
     ddsc_status status = DDSC_OK;
@@ -196,6 +196,17 @@ done:
 
 SIZED_INIT(report_struct, ddsc_compress_report, max_w2, NULL);
 
+ddsc_status exact_take_compress_report(ddsc_context *ctx, ddsc_compress_report *own,
+                                       const ddsc_compress_report *given)
+{
+    return sized_take(ctx, &report_struct, own, given);
+}
+
+void exact_give_compress_report(ddsc_compress_report *given, const ddsc_compress_report *own)
+{
+    sized_give(&report_struct, given, own);
+}
+
 ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
                                    ddsc_compress_report *report, const ddsc_measures *m,
                                    int64_t limit)
@@ -206,8 +217,9 @@ ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "cannot compress to %lld points; the limit must be at least 1",
                         (long long)limit);
-    CHECK(sized_take(ctx, &report_struct, &measured, report));
+    CHECK(exact_take_compress_report(ctx, &measured, report));
     CHECK(exact_compress_items(ctx, merged, &measured, m, limit, limit));
-    sized_give(&report_struct, report, &measured);
+    measured.n_points = limit;
+    exact_give_compress_report(report, &measured);
     return DDSC_OK;
 }

@@ -1,10 +1,10 @@
-/* Computes rows, single entries and bounds of the costs of one problem, min(c(x_i, y_j), cap).
+/* Computes rows, single entries and bounds of the costs min(c(x_i, y_j), cap) of one problem.
  *
- * A row of a matrix is returned without a copy if no cap applies. A row between points is computed
- * into a scratch row by the distance kernels, which sum the coordinates in order. A single entry
- * sums in the same order, so it has the same bits. The bounds of a matrix are its least and largest
- * entry. For points, the lower bound is 0 and the upper bound is the cost of the largest possible
- * distance between the bounding boxes of the two sets, which takes O((n + m) d) time. */
+ * If no cap applies, a row of a matrix is returned without a copy. For points, the distance kernels
+ * compute a row into scratch memory, and sum the coordinates in order. A single entry is summed in
+ * the same order, so the result is bit-identical. The bounds for a matrix are its smallest and
+ * largest entries. For points, the lower bound is 0, and the upper bound is the cost of the largest
+ * possible distance between the bounding boxes of the two sets, which takes O((n + m) d) time. */
 #include "distance/exact/cost_rows.h"
 
 #include <math.h>

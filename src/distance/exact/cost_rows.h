@@ -1,8 +1,9 @@
-/* The costs of one problem, as the solver reads them.
+/* cost_rows: the costs of one problem, as the solver reads them.
  *
- * Costs are given by a matrix or by two sets of points. Costs between points are recomputed each
- * time a row is requested, so a large problem needs no n x m memory. Rows and single entries have
- * the same bits. All costs are capped at `cap`, which is infinite unless the solver lowers it. */
+ * Costs come from a matrix or from two sets of points. Costs between points are recomputed each
+ * time a row is requested, so a large problem does not need n x m memory. Rows and single entries
+ * have the same bits. All costs are capped at `cap`, which is infinite unless the solver lowers
+ * it. */
 #ifndef DDSC_DISTANCE_EXACT_COST_ROWS_H
 #define DDSC_DISTANCE_EXACT_COST_ROWS_H
 
@@ -26,18 +27,17 @@ typedef struct exact_costs {
     double *row; /* m: scratch for one row */
 } exact_costs;
 
-/* Returns row i. It is valid until the next call. */
+/* Returns row i, which is valid until the next call. */
 const double *exact_cost_row(const exact_costs *c, int64_t i);
-/* Returns one entry. It has the same bits as in its row, because both sum the coordinates in the
- * same order. */
+/* Returns one entry, with the same bits as in exact_cost_row. */
 double exact_cost_between(const exact_costs *c, int64_t i, int64_t j);
 static inline double exact_cost_cell(const exact_costs *c, int64_t i, int64_t j)
 {
     double cost = c->dense ? c->dense[i * c->m + j] : exact_cost_between(c, i, j);
     return cost < c->cap ? cost : c->cap;
 }
-/* Computes bounds on all costs, low <= cost <= high. For a matrix, they are the smallest and the
- * largest entry. */
+/* Computes bounds on all costs, low <= cost <= high. For a matrix, the bounds are the smallest and
+ * the largest entry. */
 void exact_cost_bounds(const exact_costs *c, double *low, double *high);
 
 #endif

@@ -1,10 +1,11 @@
 /* Solves the transport between two items from their points.
  *
- * Costs are stored as a matrix if it fits and if the dimension makes storing worthwhile. Otherwise
- * they are recomputed row by row. In many dimensions, costs are computed from inner products.
- * Integer coordinates in few dimensions use int32 arithmetic. Very large or very small coordinates
- * are first scaled by a power of two, because their squares would overflow or underflow, and the
- * result is scaled back. Two equal items have distance 0 without a solve. */
+ * Costs are stored as a matrix if it fits in memory and if the dimension makes storing them
+ * worthwhile. Otherwise, they are recomputed row by row. In many dimensions, costs are computed
+ * from inner products. Integer coordinates in few dimensions use int32 arithmetic. Very large or
+ * very small coordinates are first scaled by a power of two, because their squares would overflow
+ * or underflow, and the result is scaled back. The distance between equal items is 0 without a
+ * solve. */
 #include <math.h>
 #include <string.h>
 
@@ -18,8 +19,8 @@ typedef struct item_points {
     int32_t *whole_x, *whole_y;
 } item_points;
 
-/* Returns true if the costs are stored as a matrix. A ground cost given as a matrix is always
- * gathered, because it has no coordinates to compute rows from. */
+/* Returns true if the costs are stored as a matrix. The entries of a cost matrix are always copied,
+ * because they cannot be computed from coordinates. */
 static bool keeps_matrix(const exact_solver *s, int64_t n, int64_t m, int64_t d)
 {
     return s->ground.kind == DDSC_COST_MATRIX || (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) ||
@@ -79,7 +80,7 @@ static bool to_whole(int32_t *out, const double *from, int64_t count)
     return whole;
 }
 
-/* Returns true if both items are equal, so that no mass moves. */
+/* Returns true if both items are equal. */
 static bool same_item(const measures *mx, int64_t i, const measures *my, int64_t j)
 {
     return mx == my && (i == j || measures_equal_items(mx, i, j));
@@ -109,7 +110,7 @@ static ddsc_status solve_same(exact_solver *s, exact_result *result, item_view x
 }
 
 /* Computes the costs from inner products, or gathers them from a matrix. Returns false if the cost,
- * the dimension or the size of the coordinates does not permit it. */
+ * the dimension or the size of the coordinates does not allow this. */
 static bool listed_costs(exact_solver *s, const item_points *p, const measures *mx, int64_t i,
                          const measures *my, int64_t j)
 {
@@ -131,7 +132,8 @@ static bool listed_costs(exact_solver *s, const item_points *p, const measures *
     return true;
 }
 
-/* Sets the costs of a problem. Returns the exponent e if the points were divided by 2^e, or 0. */
+/* Sets the costs of a problem. Returns the exponent e if the points were divided by 2^e, and 0
+ * otherwise. */
 static int set_costs(exact_costs *cost, exact_solver *s, const item_points *p, const measures *mx,
                      int64_t i, const measures *my, int64_t j)
 {
@@ -141,7 +143,7 @@ static int set_costs(exact_costs *cost, exact_solver *s, const item_points *p, c
     *cost = (exact_costs){.k = s->k, .n = n, .m = m, .kind = kind, .d = d, .cap = INFINITY};
     cost->dense = keeps_matrix(s, n, m, d) ? p->matrix : NULL;
     if (kind == DDSC_COST_MATRIX || (listed && exact_is_tiny(n, m)))
-        return 0; /* tiny problems need the matrix only */
+        return 0; /* tiny problems need only the matrix */
     int exponent = gather_scaled(s->k, p, mx, measures_item(mx, i), my, measures_item(my, j));
     cost->stride = m;
     cost->x = p->x;
@@ -168,9 +170,8 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
 }
 
 /* Returns a bound on the error that underflow causes in the value. Squared differences near the
- * smallest doubles lose some or all digits. This affects squared costs, distances computed from
- * such squares, and graphs that store squared distances. The bound is 0 if the plan moves
- * nothing. */
+ * smallest doubles lose some or all digits, which affects squared costs, distances computed from
+ * them, and graphs that store squared distances. The bound is 0 if the plan moves no mass. */
 static double square_rounding(const exact_solver *s, const exact_result *result, const measures *mx,
                               item_view x, const measures *my, item_view y)
 {
@@ -219,9 +220,9 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
     TRY(workspace_lay_out(solver->ctx, &solver->given, take_item_points, &p));
     exponent = set_costs(&cost, solver, &p, mx, i, my, j);
     if (solver->ground.kind == DDSC_COST_SQEUCLIDEAN)
-        exponent *= 2; /* from here on, this is the exponent of the costs */
+        exponent *= 2; /* from here on, the exponent of the costs */
     if (exponent)
-        solver->start = NULL; /* the guess is in unscaled units */
+        solver->start = NULL; /* the starting potentials are in unscaled units */
     solver->strict = true;
     status = exact_solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots);
     if (status == DDSC_OK)

@@ -1,12 +1,13 @@
-/* Final pivots in extended precision, for problems whose numbers span a wider range than the
- * integers of the simplex: weights below 2^-53 of the total, or costs below 2^-49 of the largest.
+/* Runs final pivots in extended precision, for problems whose numbers span a wider range than the
+ * integers of the simplex: weights below 2^-53 of the total, or costs below 2^-49 of the largest
+ * cost.
  *
  * Flows and potentials of the current basis are recomputed along the tree with about 106 bits, as
  * unevaluated sums of two doubles. Dual pivots then remove negative flows, and primal pivots remove
- * negative reduced costs (Ahuja, Magnanti, Orlin 1993, chapter 11). The gap accounts for the flows
- * and reduced costs that are still negative and for the rounding of the flows. Every pivot prices
- * all n x m arcs. This is acceptable because few problems need these pivots, and each needs only a
- * few of them. */
+ * negative reduced costs (Ahuja, Magnanti, Orlin 1993, chapter 11). The gap accounts for flows and
+ * reduced costs that are still negative, and for rounding errors in the flows. Every pivot prices
+ * all n x m arcs, which is acceptable because few problems need these pivots, and only a few of
+ * them. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -23,15 +24,15 @@ typedef struct polish {
     sum *flow;      /* one per node: excess of its subtree */
     sum *potential; /* one per node: f or g */
     double *error;  /* one per node: error bound of its flow */
-    uint8_t *below; /* one per node: 1 if the node is in the subtree that is cut off */
+    uint8_t *below; /* one per node: 1 if the node is in the subtree below the leaving arc */
 } polish;
 
 typedef struct cell {
     int64_t row, column;
 } cell;
 
-/* Adds x to *to and returns a bound on the rounding error. It is often 0 because weights have few
- * significant bits. */
+/* Adds x to *to, and returns a bound on the rounding error, which is often 0 because weights have
+ * few significant bits. */
 static double add_both(sum *to, sum x)
 {
     sum low = {to->low, 0}, high = {to->high, 0};
@@ -53,12 +54,12 @@ static cell arc_to_parent(const polish *p, int32_t x)
     return is_source(p, x) ? (cell){x, above - p->net->sink0} : (cell){above, x - p->net->sink0};
 }
 
-/* ---- along the tree ---- */
+/* ---- flows and potentials of the tree ---- */
 
 /* Sets the excess of the nodes. The weights of the sinks are multiplied by sum a / sum b, so that a
- * common factor of one side, such as the rounding error of a total, does not affect the result. The
- * remaining difference is added to the heaviest node. Returns the relative error of a sink's
- * weight. */
+ * common factor on one side, such as the rounding error in a total, does not affect the result. The
+ * remaining difference is added to the heaviest node. Returns the relative error in the weight of a
+ * sink. */
 static double set_excess(polish *p)
 {
     const exact_solver *s = p->s;
@@ -115,7 +116,7 @@ static void set_potentials(polish *p)
         *own = (sum){-above.high, -above.low};
         sum_add(own, exact_cost_cell(&p->truth, at.row, at.column));
         double high =
-            own->high + own->low; /* renormalizes; sums with few significant bits stay exact */
+            own->high + own->low; /* renormalize; sums with few significant bits remain exact */
         own->low -= high - own->high;
         own->high = high;
     }
@@ -129,7 +130,7 @@ static double reduced(const polish *p, const double *row, int64_t i, int64_t j)
     return r.high + (r.low - f.low - g.low);
 }
 
-/* Returns true if the reduced cost of an arc is more negative than rounding can explain. */
+/* Returns true if the reduced cost of an arc is more negative than rounding errors can explain. */
 static bool is_negative(const polish *p, double r, const double *row, int64_t i, int64_t j)
 {
     return r < -unit *
@@ -140,7 +141,8 @@ static bool is_negative(const polish *p, double r, const double *row, int64_t i,
 
 /* ---- pivots ---- */
 
-/* Attaches the subtree of x, which contains exactly one end of the arc, to the other end. */
+/* Attaches the subtree of x, which contains exactly one end of the arc, to the other end of the
+ * arc. */
 static void swap_arcs(polish *p, int32_t x, cell in)
 {
     simplex *net = p->net;
@@ -182,9 +184,9 @@ static int32_t worst_flow(const polish *p)
     return worst;
 }
 
-/* Finds the arc of least reduced cost that can replace the arc of `out`. If `out` is a sink, its
- * negative flow means that its subtree supplies too much, so the new arc must leave the subtree.
- * Otherwise, the new arc must enter it. */
+/* Finds the arc with the smallest reduced cost that can replace the arc of `out`. If `out` is a
+ * sink, a negative flow means that its subtree supplies too much, so the new arc must leave the
+ * subtree. If `out` is a source, the new arc must enter the subtree. */
 static bool enter_dual(polish *p, int32_t out, cell *in)
 {
     const simplex *net = p->net;
@@ -206,7 +208,7 @@ static bool enter_dual(polish *p, int32_t out, cell *in)
     return least < INFINITY;
 }
 
-/* Finds the arc of least reduced cost. Returns false if none is negative. */
+/* Finds the arc with the smallest reduced cost. Returns false if no reduced cost is negative. */
 static bool enter_primal(const polish *p, cell *in)
 {
     double least = 0;
@@ -223,8 +225,8 @@ static bool enter_primal(const polish *p, cell *in)
     return least < 0;
 }
 
-/* Returns the node whose arc blocks the cycle of the entering arc. On both paths to the join,
- * losing and gaining arcs alternate, and the first arc loses. */
+/* Returns the node whose arc blocks the cycle of the entering arc. On both paths to the join, arcs
+ * that lose and arcs that gain flow alternate, starting with an arc that loses flow. */
 static int32_t leave_primal(polish *p, cell in)
 {
     const simplex *net = p->net;
@@ -249,8 +251,8 @@ static int32_t leave_primal(polish *p, cell in)
     return leaving;
 }
 
-/* Pivots until the basis is optimal. Returns false if it reached the limit, found no entering arc
- * or was canceled. */
+/* Pivots until the basis is optimal. Returns false after max_pivots pivots, if no arc can enter, or
+ * if the user canceled. */
 static bool polish_all(polish *p, int64_t max_pivots)
 {
     cell in;
@@ -272,11 +274,11 @@ static bool polish_all(polish *p, int64_t max_pivots)
     return false;
 }
 
-/* ---- the certificate ---- */
+/* ---- certificate ---- */
 
-/* Computes the plan and its value. *loose bounds the error that rounding of the flows causes in the
- * value. If the true flow of an arc may be negative, that mass must be moved over other arcs, at no
- * more than the largest cost. */
+/* Computes the plan and its value. Sets *loose to a bound on the error in the value that rounding
+ * errors in the flows cause. If the true flow on an arc may be negative, its mass must be moved
+ * over other arcs, at no more than the largest cost. */
 static double take_plan(const polish *p, exact_result *result, double *loose)
 {
     exact_solver *s = p->s;
@@ -299,8 +301,8 @@ static double take_plan(const polish *p, exact_result *result, double *loose)
     return sum_value(total);
 }
 
-/* Returns the weighted infeasibility of the potentials: sum a_i max_j (f_i + g_j - C_ij), where
- * feasible rows count as 0. */
+/* Returns the weighted violation of the dual constraints: sum a_i max(0, max_j (f_i + g_j -
+ * C_ij)). */
 static double violation(const polish *p)
 {
     double all = 0;
@@ -337,7 +339,7 @@ ddsc_status exact_polish(exact_solver *s, exact_result *result)
     result->pivots = s->pivots;
     result->primal = take_plan(&p, result, &loose);
     loose += violation(&p);
-    if (result->primal > 0) /* weights near the smallest doubles lost bits in the division by their
+    if (result->primal > 0) /* weights near the smallest doubles lose bits when divided by their
                              * sum */
         loose += DBL_MIN * (double)(net->n + net->m) * fmax(fabs(s->low), fabs(s->high));
     result->dual = result->primal - loose;

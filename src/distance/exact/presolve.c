@@ -1,12 +1,12 @@
-/* Brings problems with a cost matrix to the form that the solver expects, and converts the result
- * back.
+/* Converts problems with a cost matrix to the form that the solver expects, and converts the
+ * results back.
  *
  * Rows and columns of zero weight are removed, because the simplex needs positive supplies. Costs
- * near the ends of the double range are scaled by a power of two, so that potentials, which are
- * sums and differences of costs, neither overflow nor lose digits. The scaling is exact except for
- * costs that underflow. If a cost underflows, the values are recomputed from the true costs.
- * Removed rows and columns get the largest feasible potentials afterwards, so the dual solution
- * covers the whole problem. Problems that need none of this are passed on without a copy. */
+ * near the limits of the double range are scaled by a power of two, so that potentials, which are
+ * sums and differences of costs, neither overflow nor lose digits. Scaling is exact except for
+ * costs that underflow, in which case the values are recomputed from the original costs. Finally,
+ * removed rows and columns get the largest feasible potentials, so the dual solution covers the
+ * whole problem. Problems that need no conversion are not copied. */
 #include <math.h>
 
 #include "base/sum.h"
@@ -23,7 +23,7 @@ typedef struct presolved {
     double *a, *b, *cost;
     double *f, *g; /* potentials of the whole problem */
     int exponent;  /* costs were multiplied by 2^-exponent */
-    bool lost;     /* some costs were not scaled exactly */
+    bool lost;     /* some scaled costs are not exact */
 } presolved;
 
 typedef struct survey {
@@ -85,16 +85,15 @@ static void fill_presolved(presolved *r, const exact_problem *p)
         }
 }
 
-/* Returns cost - other, lowered by one step if t + other would exceed the cost. */
+/* Returns t = cost - other, lowered by one step if t + other would exceed the cost. */
 static double below(double cost, double other)
 {
     double t = cost - other;
     return t == 0 || t + other <= cost ? t : nextafter(t, -INFINITY);
 }
 
-/* Restores the potentials of the whole problem. Rows and columns of zero weight get the largest
- * potentials that all arcs allow. The potentials of other rows are lowered if scaling back rounded
- * them up. */
+/* Restores the potentials of the whole problem. Rows and columns with zero weight get the largest
+ * feasible potentials. The potentials of other rows are lowered where scaling rounded them up. */
 static void spread_potentials(exact_solver *s, const presolved *r, const exact_problem *p)
 {
     for (int64_t j = 0; j < p->m; j++)
@@ -116,7 +115,8 @@ static void spread_potentials(exact_solver *s, const presolved *r, const exact_p
                 r->g[j] = fmin(r->g[j], below(p->cost[i * p->m + j], r->f[i]));
 }
 
-/* Recomputes both values from the true costs. The gap is relative to the primal value alone. */
+/* Recomputes the primal and the dual value from the original costs. The gap is relative to the
+ * primal value alone. */
 static void value_again(const exact_solver *s, const presolved *r, const exact_problem *p,
                         exact_result *result)
 {

@@ -1,9 +1,9 @@
-/* The pivot loop, shared by both number systems.
+/* Implements the pivot loop, which both number systems share.
  *
  * This is Dantzig's simplex method on a spanning tree (Ahuja, Magnanti, Orlin 1993, chapter 11). A
  * pivot has four steps: price an entering arc, push flow around its cycle, move the subtree below
- * the leaving arc, and shift the potentials of that subtree by the reduced cost. Flows stay
- * positive and the supplies are non-degenerate, so every pivot lowers the total cost.
+ * the leaving arc, and shift the potentials of that subtree by the reduced cost. Flows remain
+ * positive because the supplies are non-degenerate, so every pivot lowers the total cost.
  *
  * Trees of up to MASK_NODES nodes store each subtree as a bit mask. A node belongs to a subtree if
  * its bit is set, and moving a subtree takes a few and/or operations on whole masks along the
@@ -33,8 +33,9 @@ static void mask_cycle(simplex *s, int32_t source, int32_t sink)
 }
 
 /* Returns the smallest flow on the arcs of a path that lose flow, and sets *at to the first node
- * with that flow. Arcs that lose flow and arcs that gain flow alternate, and the first arc loses
- * flow. The losing arcs leave sources on the source's path and enter sinks on the sink's path. */
+ * with that flow. Arcs that lose flow and arcs that gain flow alternate, starting with an arc that
+ * loses flow. Arcs that lose flow leave sources on the path of the source, and enter sinks on the
+ * path of the sink. */
 static int64_t blocking(const simplex *s, int side, int64_t *at)
 {
     const int32_t *path = s->path[side];
@@ -75,7 +76,7 @@ static void reverse_path(simplex *s, int side, int64_t at, int64_t theta)
     }
 }
 
-/* Moves a subtree like the kernel `move`, for masks of one word. */
+/* Does the same as the kernel `move`, for masks of one word. */
 static void move_word(simplex *s, int side, int64_t at)
 {
     const int32_t *path = s->path[side], *other = s->path[!side];
@@ -106,7 +107,7 @@ static void move_subtree(simplex *s, int side, int64_t at, int64_t theta)
     s->moved = s->path[side][0];
 }
 
-/* Returns true if every arc of the basis carries flow, which holds because supplies are not degenerate. */
+/* Returns true if every arc of the basis carries flow, which non-degenerate supplies ensure. */
 static bool flows_hold(const simplex *s)
 {
     bool holds = true;
@@ -117,8 +118,8 @@ static bool flows_hold(const simplex *s)
     return holds;
 }
 
-/* Returns true if the user canceled. It polls only every CANCEL_PIVOTS pivots because polling reads
- * a clock. */
+/* Returns true if the user canceled. Polls only every CANCEL_PIVOTS pivots, because polling reads a
+ * clock. */
 static bool stopped(const simplex *s)
 {
     return s->pivots % CANCEL_PIVOTS == 0 && s->ctx && ctx_canceled(s->ctx);

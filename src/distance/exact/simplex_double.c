@@ -1,15 +1,16 @@
-/* The double number system stores integers of up to 51 bits in doubles, so no sum is rounded.
+/* Implements the double number system, which stores integers of up to 51 bits in doubles, so no sum
+ * is rounded.
  *
- * The costs of a large problem do not fit the caches. Each row therefore prices only a few
- * candidate arcs. If no candidate has a negative reduced cost, a sweep over all n x m arcs adds the
- * arcs that have one. The basis is optimal if the sweep finds none. The work per pivot is the
- * pricing of at least PRICE_ROWS rows of candidates; the work per sweep is n x m reduced costs. */
+ * The costs of a large problem do not fit in the caches, so only a few candidate arcs per row are
+ * priced. If no candidate has a negative reduced cost, a sweep over all n x m arcs adds the arcs
+ * with a negative reduced cost. If there are no such arcs, the basis is optimal. A pivot prices at
+ * least PRICE_ROWS rows of candidates; a sweep computes n x m reduced costs. */
 #include <math.h>
 #include <string.h>
 
 #include "distance/exact/simplex.h"
 
-static const double limit64 = 0x1p51; /* limit of |potential|, below which all sums are exact */
+static const double limit64 = 0x1p51; /* all sums are exact if |potential| is below this limit */
 
 static double quanta(const simplex *s, int64_t i, int64_t j)
 {
@@ -23,8 +24,8 @@ typedef struct choice {
 
 /* ---- sweeps ---- */
 
-/* Makes space for `count` new arcs in row i by dropping the arcs of largest reduced cost. Returns
- * the number of arcs kept. */
+/* Makes space for `count` new arcs in row i by dropping the arcs with the largest reduced cost.
+ * Returns the number of remaining arcs. */
 static int64_t make_place(simplex *s, int64_t i, int64_t count)
 {
     const double *sink = s->potential64 + s->sink0;
@@ -42,8 +43,8 @@ static int64_t make_place(simplex *s, int64_t i, int64_t count)
     return have;
 }
 
-/* Adds the arcs of row i whose reduced cost is negative, cheapest first and at most SWEEP_ARCS.
- * Returns false if there are none. */
+/* Adds up to SWEEP_ARCS arcs of row i with the most negative reduced costs. Returns false if no
+ * reduced cost is negative. */
 static bool sweep_row(simplex *s, int64_t i)
 {
     choice best[SWEEP_ARCS + 1];
@@ -78,7 +79,8 @@ static bool sweep_arcs(simplex *s)
 
 /* ---- pricing and potentials ---- */
 
-/* Finds the best candidate arc of a few rows, starting after the row of the last search. */
+/* Finds the best candidate arc in a few rows, starting after the last row of the previous
+ * search. */
 static bool price_candidates(simplex *s, entering *found)
 {
     const double *sink = s->potential64 + s->sink0;

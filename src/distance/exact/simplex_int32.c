@@ -1,10 +1,11 @@
-/* The int32 number system uses dense rows of costs, and updates potentials under masks.
+/* Implements the int32 number system, which uses dense rows of costs and updates potentials under
+ * masks.
  *
- * A cost c becomes round((c - offset) * scale) with at most 24 bits, so potentials along a path
- * stay within int32. A cache line holds 16 costs, and one vector operation prices them. The reduced
- * costs of the rounded problem are exact, and the search ends only when no arc has a negative one.
- * Pricing takes the best arc of a few rows and resumes after those rows, so a pivot examines a few
- * hundred costs. The certificate shows the error from rounding to 24 bits. */
+ * A cost c becomes round((c - offset) * scale) with at most 24 bits, so potentials along a path fit
+ * in int32. A cache line contains 16 costs, and one vector operation prices them. The reduced costs
+ * of the rounded problem are exact, and the search ends only when no reduced cost is negative.
+ * Pricing takes the best arc in a few rows, and the next search starts after these rows, so a pivot
+ * examines a few hundred costs. The certificate includes the error from rounding to 24 bits. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static bool fill_row32(simplex *s, int64_t i)
     return true;
 }
 
-/* Rounds the costs to int32. The scale is a power of two, so costs that are small integers stay
+/* Rounds the costs to int32. The scale is a power of two, so costs that are small integers remain
  * exact. */
 void simplex_int32_costs(simplex *s, double low, double high)
 {
@@ -53,7 +54,7 @@ void simplex_int32_costs(simplex *s, double low, double high)
     }
 }
 
-/* Finds the best arc of a block of rows, starting after the block of the last search. */
+/* Finds the best arc in a block of rows, starting after the block of the previous search. */
 static bool price_all(simplex *s, entering *found)
 {
     const int32_t *sink = s->potential32 + s->sink0;
@@ -73,8 +74,8 @@ static bool price_all(simplex *s, entering *found)
     return false;
 }
 
-/* Finds the best arc of a row group over its listed blocks of columns, starting after the group of
- * the last search. Each group is priced twice in a row because its data is then still in the
+/* Finds the best arc in a row group over the listed column blocks, starting after the group of the
+ * previous search. Each group is priced twice in succession, while its data is still in the
  * cache. */
 static bool price_listed(simplex *s, entering *found)
 {
@@ -96,8 +97,8 @@ static bool price_listed(simplex *s, entering *found)
     return false;
 }
 
-/* Adds the blocks that contain arcs of negative reduced cost to the lists. When it is called,
- * listed blocks contain no such arcs. Returns false if no block contains such an arc. */
+/* Adds the blocks that contain arcs with negative reduced cost to the lists. price_listed must have
+ * found no such arc in the blocks already listed. Returns false if no block was added. */
 static bool sweep_blocks(simplex *s)
 {
     int64_t added = 0;

@@ -1,10 +1,10 @@
-/* Public functions for a single exact transport problem.
+/* Implements the public functions for a single exact transport problem.
  *
- * ddsc_emd_run solves a problem given by weights and a cost matrix, and ddsc_w2_run solves the
- * transport between two items under the squared Euclidean cost. Both check their input, solve with
- * the network simplex (see exact.h) with its default limit on pivots, and copy the value, both
- * bounds, the potentials and the plan into the caller's struct. Each call creates and destroys its
- * own solver. */
+ * ddsc_emd_run solves a problem with weights and a cost matrix, and ddsc_w2_run solves the
+ * transport between two items with the squared Euclidean cost. Both functions check their input,
+ * run the network simplex (see exact.h) with its default limit on pivots, and copy the value, both
+ * bounds, the potentials and the plan to the caller's struct. Each call creates and destroys a
+ * solver. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void copy_to(void *to, const void *from, int64_t count, size_t size)
         memcpy(to, from, (size_t)count * size);
 }
 
-/* Copies the result of a problem with n x m points to the arrays that the caller provided. */
+/* Copies the result of an n x m problem to the arrays that the caller provided. */
 static void hand_over(ddsc_transport *to, int64_t n, int64_t m, const exact_solver *solver,
                       const exact_result *found)
 {

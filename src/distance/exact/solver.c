@@ -1,11 +1,11 @@
-/* Controls the solve of one problem from rounding to the certificate.
+/* Solves one problem, from rounding to the certificate.
  *
- * Weights and costs are rounded to integers, which makes all pivots exact. Problems that fit the
- * caches run in int32 with 24-bit costs, and larger ones in doubles that hold 49-bit integers. If
- * the rounding to int32 leaves a gap, the double system continues from the int32 basis.
+ * Weights and costs are rounded to integers, which makes all pivots exact. Problems that fit in the
+ * caches use int32 with 24-bit costs, and larger problems use doubles with 49-bit integers. If
+ * rounding to int32 leaves a gap, the double system continues from the int32 basis.
  *
  * The certificate is computed from the final basis with the original numbers. If a few huge costs
- * leave too few bits for the others, the problem is solved again with capped costs. If the
+ * leave too few bits for all other costs, the problem is solved again with capped costs. If the
  * certificate still leaves the value uncertain, exact_polish continues with 106 bits. */
 #include "distance/exact/solver.h"
 
@@ -21,8 +21,9 @@ static int64_t round_up(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
-/* Returns true if the potentials should be balanced. Balancing saves time in all but small
- * problems. It is the only work of a parent level that provides potentials. */
+/* Returns true if the potentials should be balanced. Balancing saves time except in small problems.
+ * A parent level that provides only potentials is always balanced, because it performs no
+ * pivots. */
 static bool may_balance(const exact_solver *s)
 {
     return s->net.dense && (s->potentials_only || s->net.n * s->net.m >= NEAR_CELLS);
@@ -168,7 +169,7 @@ static int64_t largest_of(const int64_t *value, int64_t n)
 }
 
 /* Rounds weights to positive integers that sum to `total`. Each integer differs from its exact
- * share by at most about one unit. */
+ * share by about one unit or less. */
 static void settle_weights(int64_t *out, const double *weight, int64_t n, double all, int64_t total)
 {
     int exponent;
@@ -210,8 +211,8 @@ static bool supplies_balance(const simplex *net)
 
 /* Sets the integer supplies and makes them non-degenerate. All supplies are multiplied by n + 1,
  * each source then gets 1 more and one sink gets n more. If a proper subset of the nodes balanced,
- * it would contain no source or all of them, because the sums are equal modulo n + 1. Neither is
- * possible, because all supplies are positive. */
+ * it would contain no source or all sources, because its sums on both sides are equal modulo n + 1.
+ * Neither is possible, because all supplies are positive. */
 static void set_supplies(exact_solver *s)
 {
     simplex *net = &s->net;
@@ -236,9 +237,9 @@ static void set_scale64(exact_solver *s)
 
 /* ---- stages of a solve ---- */
 
-/* Pivots in double. If potentials exceed 2^51 quanta, the quantum is enlarged and the run
- * continues. This happens a limited number of times, because a potential is at most n + m times the
- * largest cost. */
+/* Pivots in double precision. If potentials exceed 2^51 quanta, the quantum is enlarged and the run
+ * continues. This happens only a few times, because a potential is at most n + m times the largest
+ * cost. */
 static simplex_end run_double(simplex *net)
 {
     simplex_end end = simplex_run(net, &simplex_double);
@@ -251,7 +252,8 @@ static simplex_end run_double(simplex *net)
     return end;
 }
 
-/* Sets the potentials of the sources to the largest values that those of the sinks allow. */
+/* Sets the potentials of the sources to the largest values that the potentials of the sinks
+ * allow. */
 static void source_potentials(simplex *net)
 {
     for (int64_t i = 0; i < net->n; i++)
@@ -297,8 +299,8 @@ ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a
     return DDSC_OK;
 }
 
-/* Certifies the basis. If a gap remains because of the rounding to int32 or the weights of points
- * on a line, it pivots in double and certifies again. */
+/* Certifies the basis. If a gap remains because of rounding to int32 or the weights of points on a
+ * line, pivots in double precision and certifies again. */
 static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_end *end)
 {
     bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.exact32;
@@ -321,8 +323,8 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
 }
 
 /* Returns true if the gap is too large, or if the value may have an error that the gap does not
- * include. Such errors are caused by flows that become negative under the true weights, and by
- * weights near the smallest doubles, which keep few bits after the division by their total. */
+ * include. Such errors are caused by flows that become negative with the original weights, and by
+ * weights near the smallest doubles, which have few bits left after the division by their total. */
 static bool is_uncertain(const exact_solver *s, const exact_result *result)
 {
     double high = isinf(s->net.cost.cap) ? fmax(fabs(s->low), fabs(s->high)) : INFINITY;
@@ -334,7 +336,7 @@ static bool is_uncertain(const exact_solver *s, const exact_result *result)
              DBL_MIN * (double)(s->net.n + s->net.m) * high > most));
 }
 
-/* Returns the largest true cost of an arc that the plan uses. */
+/* Returns the largest original cost of an arc that the plan uses. */
 static double largest_used(const exact_solver *s, const exact_result *result)
 {
     exact_costs truth = s->net.cost;
@@ -345,12 +347,12 @@ static double largest_used(const exact_solver *s, const exact_result *result)
     return largest;
 }
 
-/* Solves the problem, with capped costs if needed. If a few costs are far above all others (to
- * forbid an arc, for example), rounding leaves too few bits for the others. If a gap remains and
+/* Solves the problem, with capped costs if needed. If a few costs are far above all others (for
+ * example, to forbid an arc), rounding leaves too few bits for the others. If a gap remains and
  * every cost that the plan uses is far below the largest cost, the costs are capped at a multiple
- * of the largest cost used, and the problem is solved again. A plan below the cap is also optimal
- * for the true costs, and potentials that are feasible for capped costs are feasible for the true
- * ones. */
+ * of the largest used cost, and the problem is solved again. A plan below the cap is also optimal
+ * for the original costs, and potentials that are feasible for the capped costs are feasible for
+ * the original costs. */
 ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const double *a,
                                  const double *b, const exact_costs *cost, int64_t max_pivots)
 {

@@ -1,21 +1,21 @@
-/* Balances the first guess of the potentials of a dense problem against the weights.
+/* Balances the guessed potentials of a dense problem against the weights.
  *
- * A few rounds of entropic scaling (Sinkhorn) at two temperatures T are run on the kernel K_ij =
+ * A few rounds of entropic scaling (Sinkhorn) at two temperatures T use the kernel K_ij =
  * exp(-(C_ij - g_j - r_i) / T), where r_i is the least C_ij - g_j of row i. A round sets u_i = a_i
- * / sum_j K_ij v_j and then v_j towards b_j / sum_i K_ij u_i, over-relaxed on the log scale by
- * BALANCE_RELAXATION. At the end, g_j is increased by T log(v_j / b_j). A simplex that starts from
- * balanced potentials needs about half of the pivots.
+ * / sum_j K_ij v_j, and then moves v_j towards b_j / sum_i K_ij u_i, over-relaxed on the log scale
+ * by BALANCE_RELAXATION. At the end, g_j is increased by T log(v_j / b_j). A simplex that starts
+ * from balanced potentials needs about half as many pivots.
  *
- * Only blocks of columns near the least value of some row are used, and each group of four rows
- * shares a list of them. The cost of a round is linear in the number of listed cells. Single
- * precision is sufficient for a guess, and every instruction set executes the same operations. */
+ * Only column blocks near the least value of some row are used, and each group of four rows shares
+ * a list of blocks. The cost of a round is linear in the number of listed cells. Single precision
+ * is sufficient for a guess, and every instruction set executes the same operations. */
 #include <math.h>
 #include <string.h>
 
 #include "base/simd.h"
 #include "distance/exact/simplex.h"
 
-/* Lower limit of a column sum. It bounds the potential of a sink that no source needs. */
+/* Lower limit for column sums, which bounds the potential of a sink that no source needs. */
 static const float least_sum = 1e-6f;
 
 typedef float f32 __attribute__((vector_size(64)));
@@ -74,13 +74,13 @@ SIMD_INLINE f32 power2(f32 x)
  * artanh((m - 1) / (m + 1)). */
 SIMD_INLINE f32 log2_of(f32 x)
 {
-    const int32_t root_half = 0x3f3504f3; /* the bits of sqrt(1/2) */
+    const int32_t root_half = 0x3f3504f3; /* bits of sqrt(1/2) */
     i32 n = ((i32)x - root_half) >> 23;
     f32 m = (f32)((i32)x - (n << 23)), t = (m - 1) / (m + 1), q = t * t;
     return __builtin_convertvector(n, f32) + t * (2.885390f + q * (0.9617967f + q * 0.5770780f));
 }
 
-/* ---- choice of the blocks ---- */
+/* ---- choice of blocks ---- */
 
 SIMD_CLONES static int64_t count_below(const int32_t *cost, const int32_t *sink, int64_t count,
                                        int32_t limit)
@@ -91,8 +91,8 @@ SIMD_CLONES static int64_t count_below(const int32_t *cost, const int32_t *sink,
     return found;
 }
 
-/* Returns the near width: the range of values of the NEAR_COLUMNS cheapest columns of a row,
- * averaged over a few rows. */
+/* Returns the range of values of the NEAR_COLUMNS cheapest columns in a row, averaged over a few
+ * rows. */
 static double near_width(const simplex *s)
 {
     const int32_t *sink = s->potential32 + s->sink0;
@@ -115,8 +115,8 @@ static double near_width(const simplex *s)
     return sum / SAMPLED_ROWS;
 }
 
-/* Lists the blocks within `width` of the least value of some row. Each row group lists at least one
- * block. */
+/* Lists, for each row group, the blocks with a value within `width` of the least value of some row.
+ * Every list contains at least one block. */
 static void list_near(simplex *s, int32_t width)
 {
     const int32_t *sink = s->potential32 + s->sink0;
@@ -135,8 +135,8 @@ static void list_near(simplex *s, int32_t width)
 
 /* ---- scaling ---- */
 
-/* Computes the kernel exp((least - value) / temperature), block by block, with the four rows of a
- * block together. */
+/* Computes the kernel exp((least - value) / temperature) block by block, with the four rows of a
+ * group together. */
 SIMD_CLONES static void near_weights(const simplex *s, double temperature)
 {
     const i32 *sink = (const i32 *)(const void *)(s->potential32 + s->sink0);
@@ -192,7 +192,8 @@ SIMD_CLONES static void balance_round(const simplex *s)
     }
 }
 
-/* Applies the column scaling to the potentials of the sinks, clamped to half of INT32_LIMIT. */
+/* Applies the column scalings to the potentials of the sinks, which are clamped to half of
+ * INT32_LIMIT. */
 SIMD_CLONES static void update_sinks(const simplex *s, double temperature)
 {
     const f32 *log_v = (const f32 *)(const void *)s->log_scaling;
@@ -216,7 +217,7 @@ static void balance_at(simplex *s, double temperature)
     update_sinks(s, temperature);
 }
 
-/* Sets the weights of both sides, each with sum 1. */
+/* Sets the weights on both sides. They sum to 1 on each side. */
 static void set_weights(simplex *s)
 {
     double total = 0;

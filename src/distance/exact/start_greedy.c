@@ -1,11 +1,12 @@
 /* Builds the first basis.
  *
- * The supplies are non-degenerate, so each step of a greedy rule exhausts exactly one node. That
- * node becomes a child of the other one, and n + m - 1 steps leave a spanning tree with positive
- * flows. The general rule is the cyclic row minimum: sources take turns, and each serves the open
- * sink of least C_ij - g_j. For points on a line, sorted sources serve sorted sinks in order, which
- * is optimal for the convex costs used here. Such a problem needs only the certificate and no
- * pivots. The cost is one row search per step, or O(n log n + m log m) on a line. */
+ * The supplies are non-degenerate, so each step of a greedy rule exhausts exactly one of its two
+ * nodes. The exhausted node becomes a child of the other node, and n + m - 1 steps create a
+ * spanning tree with positive flows. The general rule is the cyclic row minimum: sources take
+ * turns, and each serves the open sink with the smallest C_ij - g_j. For points on a line, sorted
+ * sources serve sorted sinks in order, which is optimal for the convex costs used here, so no
+ * pivots are needed, only the certificate. The cost is one row search per step, or O(n log n +
+ * m log m) for points on a line. */
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +20,7 @@ static int64_t cheapest_int32(simplex *s, int64_t i)
     return s->k->row_best(row, sink, s->ld);
 }
 
-/* Returns the cheapest candidate that is still open, or else the cheapest open sink of the whole
- * row. */
+/* Returns the cheapest open candidate of row i, or else the cheapest open sink in the whole row. */
 static int64_t cheapest_double(simplex *s, int64_t i)
 {
     const double *sink = s->potential64 + s->sink0, *cost = s->arc_cost + i * ARCS;
@@ -38,8 +38,8 @@ static int64_t cheapest_double(simplex *s, int64_t i)
     return at;
 }
 
-/* Ships mass from source i to a sink until one of them is exhausted. Returns true if it was the
- * source. */
+/* Ships mass from source i to a sink until one of the two is exhausted. Returns true if the source
+ * is exhausted. */
 static bool serve(simplex *s, int64_t *n_done, int64_t *n_sinks, int64_t i, int64_t sink)
 {
     int64_t *left = s->supply;

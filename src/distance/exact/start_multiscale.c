@@ -1,10 +1,11 @@
-/* Guesses the first potentials from a coarser problem, the parent level.
+/* Guesses the starting potentials from a coarser problem, the parent level.
  *
  * Neighboring points are put into groups of at most GROUP, and one point represents each group. The
- * problem between the representatives is solved recursively, starting from its own parent level.
- * Its potentials f_I are then transferred to all sinks by the c-transform g_j = min_I (C_Ij - f_I).
+ * problem between the representatives is solved recursively, using another parent level. The
+ * potentials f_I from this solve are then transferred to all sinks by the c-transform g_j = min_I
+ * (C_Ij - f_I).
  *
- * Nearby points have nearby potentials, so the guess saves most pivots of the whole problem, and
+ * Nearby points have similar potentials, so the guess saves most pivots in the whole problem, and
  * the parent problem has only a sixteenth of the costs. If the points are unknown, a few columns of
  * the cost matrix serve as coordinates of the rows, and a few rows as coordinates of the
  * columns. */
@@ -20,7 +21,7 @@ typedef struct grouping {
     int64_t n, d;
     const double *weight;
     const double *coordinate; /* n x d */
-    double *own;              /* memory for the coordinates if they are computed here */
+    double *own;              /* memory for coordinates that are computed here */
     int32_t *order;           /* points, one group after another */
     int32_t *chosen;          /* representative point of each group */
     double *mass;             /* total weight of each group */
@@ -34,7 +35,7 @@ typedef struct parent_level {
     int32_t *whole_x, *whole_y;
 } parent_level;
 
-/* ---- groups: split at the median of the widest coordinate ---- */
+/* ---- groups, split at the median of the widest coordinate ---- */
 
 /* Returns the extent of coordinate k over [begin, end). Each step processes two points, which
  * shortens the chain of dependent comparisons that dominates the time. */
@@ -64,8 +65,8 @@ static int64_t widest(const grouping *s, int64_t begin, int64_t end)
     return best;
 }
 
-/* Moves the points of [begin, end) with coordinate < pivot (or <= pivot) to the front, without
- * branches that could be mispredicted. Returns the end of that part. */
+/* Moves the points of [begin, end) with coordinate < pivot (or <= pivot, if `equal` is true) to the
+ * front, without branches that could be mispredicted. Returns the end of the moved points. */
 static int64_t partition_points(const grouping *s, int64_t k, int64_t begin, int64_t end,
                                 double pivot, bool equal)
 {
@@ -87,8 +88,8 @@ static double median_of_three(double a, double b, double c)
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Reorders [begin, end) so that no point before `middle` has a larger coordinate than a point from
- * `middle` on. */
+/* Reorders [begin, end) so that no point before `middle` has a larger coordinate than any point
+ * from `middle` on. */
 static void select_middle(const grouping *s, int64_t k, int64_t begin, int64_t end, int64_t middle)
 {
     const double *at = s->coordinate + k;
@@ -106,7 +107,8 @@ static void select_middle(const grouping *s, int64_t k, int64_t begin, int64_t e
     }
 }
 
-/* Closes a group. The point with the least sum of squared distances to the others represents it. */
+/* Closes a group. Its representative is the point with the smallest sum of squared distances to the
+ * others. */
 static void close_group(grouping *s, int64_t begin, int64_t end)
 {
     double nearest = INFINITY, mass = 0;
@@ -147,7 +149,7 @@ static void group_points(grouping *s)
     divide(s, 0, s->n, (s->n + GROUP - 1) / GROUP);
 }
 
-/* ---- the parent level ---- */
+/* ---- parent level ---- */
 
 static void take_level(void *owner, arena *a)
 {
@@ -187,7 +189,7 @@ static void set_coordinates(parent_level *v, const exact_costs *c)
     y->coordinate = y->own;
 }
 
-/* Copies the representative points. Integer coordinates stay integers. */
+/* Copies the representative points. Integer coordinates remain integers. */
 static void gather_points(parent_level *v, exact_costs *out, const exact_costs *c)
 {
     for (int64_t k = 0; k < c->d; k++) {
@@ -223,7 +225,7 @@ static exact_costs parent_costs(parent_level *v, const exact_costs *c)
     return out;
 }
 
-/* ---- from the potentials f_I of the parent level to those of all sinks ---- */
+/* ---- transfer of the potentials f_I of the parent level to all sinks ---- */
 
 static double parent_f(const simplex *from, int64_t i)
 {
@@ -261,8 +263,8 @@ static void transfer_double(simplex *to, const parent_level *v, const simplex *f
         sink[j] *= to->scale64;
 }
 
-/* Guesses each potential as the mean cost of its column, which removes the cost that all arcs of
- * the column have in common. Used for problems with few points. */
+/* Sets the initial guess of each potential to the mean cost of its column, which removes the common
+ * cost of all arcs in the column. Used for problems with few points. */
 static void guess_by_means(simplex *net)
 {
     int32_t *sink = net->potential32 + net->sink0;

@@ -2,9 +2,9 @@
  *
  * Items such as documents share many points. In a block of pairs, each distinct point is listed
  * once, and the costs between all listed points are computed in one pass with inner products. Each
- * pair then copies its costs from the tile. The results do not change, because a cost depends on
- * its two points only (see cost.h). A tile is skipped if it has more than TILE_CELLS costs, or if
- * some pair would not compute its costs from products when solved alone. */
+ * pair then copies its costs from the tile. The results do not change, because a cost depends only
+ * on its two points (see cost.h). A tile is skipped if it has more than TILE_CELLS costs, or if
+ * some pair, solved alone, would not compute its costs from products. */
 #include "distance/cost/cost.h"
 #include "distance/exact/solver.h"
 
@@ -14,7 +14,7 @@ bool exact_tile_applies(const measures *m, const ground_cost *ground)
            m->nnz <= 2 * TINY_SIDE * m->n;
 }
 
-/* Returns true if every pair of the block would also compute its costs from products when solved
+/* Returns true if every pair in the block would also compute its costs from products when solved
  * alone. */
 static bool within_range(const measures *m, const block_points *p)
 {

@@ -1,10 +1,10 @@
 /* Solves problems of at most TINY_SIDE x TINY_SIDE with one kernel call.
  *
  * The kernel stores a row of costs in one cache line and a subtree in one 32-bit word, and every
- * pivot prices all arcs. It runs the same simplex as the general code in int32. This function
- * copies the resulting tree, flows, potentials and order into the general basis, so the certificate
- * and the double system can continue from there. Masks are not copied, because they are needed only
- * if the double system runs. */
+ * pivot prices all arcs. It runs the same simplex as the general int32 code. simplex_tiny copies
+ * the resulting tree, flows, potentials and order to the general basis, so the certificate and the
+ * double system can continue from them. Masks are not copied, because they are needed only if the
+ * double system runs. */
 #include <string.h>
 
 #include "distance/exact/simplex.h"

@@ -1,6 +1,6 @@
-/* Embeds items by linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013). The
- * displacements of the barycentric projection of the exact transport from a fixed reference to an
- * item form the item's vector. */
+/* Embeds items by linear optimal transport (Wang, Slepcev, Basu, Ozolek, Rohde 2013). The vector of
+ * an item consists of the displacements of the barycentric projection of the exact transport from a
+ * fixed reference to the item. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "distance/lot/lot.h"
 #include "numeric/linalg/linalg.h"
 
-/* Statistics of 1 - |z_i| / W2(item i, reference) over the items of one worker. The sum is stored
- * as an integer, so that it does not depend on how the items are divided among workers. */
+/* Statistics of 1 - |z_i| / W2(item i, reference) over the items of one worker. The sum is an
+ * integer, so that it does not depend on the assignment of items to workers. */
 typedef struct shortfalls {
     int64_t count[2]; /* number of items above SHORTFALL_NONE; sum in units of SHORTFALL_UNIT */
     double largest;
@@ -22,11 +22,11 @@ static const double SHORTFALL_NONE = 1e-9, SHORTFALL_UNIT = 1e-9;
 typedef struct embedding {
     ddsc_context *ctx;
     const measures *m, *reference;
-    int64_t max_pivots, columns, first; /* first: first item of the loop */
+    int64_t max_pivots, columns, first; /* first: first item to embed */
     double *z;
     exact_solver **solver;  /* one per worker */
-    scratch sorted;         /* one per worker: the memory of measures_sort_item */
-    int64_t largest;        /* points of the largest item */
+    scratch sorted;         /* one per worker: memory for measures_sort_item */
+    int64_t largest;        /* number of points of the largest item */
     ddsc_pair_stats *stats; /* one per worker */
     shortfalls *shorter;    /* one per worker */
 } embedding;
@@ -67,9 +67,9 @@ static void add_shortfall(shortfalls *s, double length, double w2)
     s->largest = fmax(s->largest, shortfall);
 }
 
-/* The order of the points decides how sums are rounded. Points are therefore sorted by their
- * coordinates, so that a row depends only on its item. Sorting one item at a time saves a copy of
- * the set, which is as large as the embedding. */
+/* Returns an item with its points sorted by coordinates. The order of the points affects rounding,
+ * so without sorting, a row would also depend on the order of the points. Sorting one item at a
+ * time saves a copy of the set, which would be as large as the embedding. */
 static measures sorted_item(const embedding *e, int64_t i, int worker)
 {
     arena a = {scratch_of(&e->sorted, worker), 0};
@@ -112,8 +112,8 @@ done:
     return status;
 }
 
-/* Adds the statistics of one worker. Sums of integers and a maximum do not depend on how the work
- * was divided. */
+/* Adds the statistics of one worker. Sums of integers and maxima do not depend on the division of
+ * the work. */
 static void add_stats(ddsc_pair_stats *stats, const ddsc_pair_stats *from)
 {
     stats->n_solved += from->n_solved;
@@ -139,7 +139,7 @@ static ddsc_status take_shortfalls(ddsc_context *ctx, ddsc_pair_stats *stats, co
     return DDSC_OK;
 }
 
-/* Computes |phi(reference)|, the norm of the reference's own row. */
+/* Computes |phi(reference)|, the norm of the row of the reference. */
 static ddsc_status embed_reference(const embedding *e, double *norm)
 {
     ddsc_status status = DDSC_OK;
@@ -154,10 +154,10 @@ done:
     return status;
 }
 
-/* Computes the embedding z (n x columns). Row i holds sqrt(w_r) (T_i(r) - x_r) for each reference
- * point r, where T_i is the barycentric projection, so that Euclidean distances are LOT distances.
- * Runs in parallel over the items and reports progress. Adds to n_solved, n_iterations, max_gap and
- * n_not_converged of stats, and sets reference_size. */
+/* Computes the embedding z (n x columns). Row i contains sqrt(w_r) (T_i(r) - x_r) for each
+ * reference point r, where T_i is the barycentric projection, so Euclidean distances between rows
+ * are LOT distances. Runs in parallel over the items, and reports progress. Updates n_solved,
+ * n_iterations, max_gap and n_not_converged in *stats, and sets reference_size. */
 static ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats,
                              const measures *m, const measures *reference, int64_t max_pivots)
 {

@@ -1,6 +1,6 @@
-/* Creates the reference from which LOT transports mass to the items. The reference is a sample from
- * a normal distribution with the mean and standard deviation of all points, the k-means centers of
- * all points, or an item that the caller provides. */
+/* Creates the reference from which LOT transports mass to the items: a sample from a normal
+ * distribution with the mean and standard deviation of all points, the k-means centers of all
+ * points, or an item that the caller provides. */
 #include <math.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@
 #include "numeric/kmeans/kmeans.h"
 #include "numeric/linalg/linalg.h"
 
-/* The reference does not depend on the seed of the run, so that runs with different seeds use the
- * same distances. On 1,000 digits, references drawn with different seeds changed the AMI by up to
- * 0.04. With `paper`, X_0 does depend on the seed, because it is random in Algorithm 2. */
+/* The reference does not depend on the seed of the run, so runs with different seeds use the same
+ * distances. On 1,000 digits, references drawn with different seeds changed the AMI by up to 0.04.
+ * With `paper`, the reference depends on the seed, because X_0 is random in Algorithm 2. */
 enum { REFERENCE_SEED = 0 };
 
-/* ---- a normal sample ---- */
+/* ---- normal sample ---- */
 
 /* Computes the mean and standard deviation of each coordinate over all items, with equal weight for
  * each item. */
@@ -74,7 +74,7 @@ static ddsc_status pool_points(ddsc_context *ctx, pooled *p, int64_t n, const me
     return DDSC_OK;
 }
 
-/* Computes k-means centers. *count is reduced if there are fewer distinct points. */
+/* Computes *count k-means centers. Reduces *count if there are fewer distinct points. */
 static ddsc_status kmeans_centers(ddsc_context *ctx, double *out, int64_t *count, const measures *m)
 {
     ddsc_status status = DDSC_OK;
@@ -100,7 +100,7 @@ done:
     return status;
 }
 
-/* ---- the reference ---- */
+/* ---- reference ---- */
 
 static ddsc_status copy_first_item(ddsc_context *ctx, measures_parts *parts, const measures *from,
                                    int64_t dim)

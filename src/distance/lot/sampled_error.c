@@ -1,5 +1,5 @@
-/* Measures the error of embedded distances relative to W2. A fixed sample of pairs is solved
- * exactly. The sample is smaller if the items are large, because the work grows with the number of
+/* Measures the error of embedded distances relative to W2, by solving a fixed sample of pairs
+ * exactly. For large items, the sample is smaller, because the work grows with the number of
  * arcs. */
 #include <math.h>
 

@@ -1,13 +1,12 @@
 /* Chooses the bandwidth as a quantile of the distances between pooled points. A fixed sample of
- * entries limits the work. Smaller sets are used completely. */
+ * entries limits the work; small sets are used completely. */
 #include <math.h>
 
 #include "distance/cost/points.h"
 #include "distance/mmd/mmd.h"
 #include "distance/mmd/tuning.h"
 
-/* Returns a quantile of squared values as a distance, interpolated linearly between neighboring
- * ranks. */
+/* Returns the square root of a quantile of r2, interpolated linearly between adjacent ranks. */
 static double quantile_distance(double *r2, int64_t n, double level)
 {
     double at = level * (double)(n - 1);
@@ -28,7 +27,7 @@ static void draw_rows(ddsc_context *ctx, const measures *m, int64_t n, int32_t *
         row[p] = m->index[n == m->nnz ? p : rng_below(&r, m->nnz)];
 }
 
-/* Collects the non-zero squared distances between all pairs of the sampled points. Returns their
+/* Collects the non-zero squared distances between all pairs of sampled points, and returns their
  * number. */
 static int64_t pair_distances(const points *table, int64_t n, const int32_t *row, double *block,
                               points_panel *some, points_panel *all, double *r2)
@@ -48,7 +47,7 @@ static int64_t pair_distances(const points *table, int64_t n, const int32_t *row
     return count;
 }
 
-/* Computes quantiles of the non-zero distances. They are 1 if all points are equal. */
+/* Computes quantiles of the non-zero distances. The quantiles are 1 if all points are equal. */
 static ddsc_status distance_quantiles(ddsc_context *ctx, double *distance, const double *level,
                                       int n_levels, const measures *m, int64_t most)
 {
@@ -82,22 +81,23 @@ ddsc_status mmd_point_distance(ddsc_context *ctx, double *distance, const measur
     return distance_quantiles(ctx, distance, &level, 1, m, most);
 }
 
-/* The 5% quantile reflects the distances between close points, which distinguish the items if such
- * points exist. In many dimensions, all distances are similar. A kernel of that width is then
- * nearly zero except between a point and itself, so the median is used instead. For normal points
- * in 2, 3, 4, 5 and 10 dimensions, the median is 3.7, 2.6, 2.2, 1.95 and 1.5 times the 5% quantile.
- * For images in the plane it is 3.6 to 4 times, for 12-d speech 1.94 times, and for words 1.3 to
- * 1.7 times (`bench/defaults.py`). The median reduces the AMI of speech by 0.03, and the quantile
- * reduces that of `animals` (1.68 times) by 0.15. */
+/* The 5% quantile reflects the distances between close points, which distinguish the items if close
+ * points exist. In many dimensions, all distances are similar, and a kernel of this width is nearly
+ * zero except between a point and itself, so the median is used. For normal points in 2, 3, 4, 5
+ * and 10 dimensions, the median is 3.7, 2.6, 2.2, 1.95 and 1.5 times the 5% quantile. For images in
+ * the plane, the factor is 3.6 to 4, for 12-d speech 1.94, and for words 1.3 to 1.7
+ * (`bench/defaults.py`). The median would reduce the AMI of speech by 0.03, and the 5% quantile
+ * that of `animals` (factor 1.68) by 0.15. */
 static const double NEAR_LEVEL = 0.05, ALIKE = 1.85;
 
 /* Factor of the median for the gaussian kernel. The self terms of the biased estimator contain the
- * kernel of a point with itself, which exceeds the kernel at the median distance by 1 - k. This
- * excess differs between items of different size. The slope of the kernel there, in units of this
- * excess, is (m/h)^2 k / (1 - k): 1.5, 1.8 and 1.9 for h = 1, 1.5 and 2 times the median m, and at
- * most 2. An even wider kernel compares little but the means of the items. AMI gained with the
- * factor 1.5 over 20 subsets: docs/notes/performance.md. The laplace kernel does not gain. Fitted
- * documents keep the median: they have more neighbors, and their settings were chosen with it. */
+ * kernel of a point with itself, which exceeds the kernel k at the median distance by 1 - k. The
+ * effect of this excess depends on the size of the item. In units of the excess, the slope of the
+ * kernel at the median distance m is (m/h)^2 k / (1 - k), which is 1.5, 1.8 and 1.9 for h = 1, 1.5
+ * and 2 times m, and at most 2. An even wider kernel compares little more than the means of the
+ * items. docs/notes/performance.md lists the gain in AMI over 20 subsets for the factor 1.5. With
+ * the laplace kernel, there is no gain. Documents with fitted words use the median: they have more
+ * neighbors, and their settings were chosen with the median. */
 static const double WIDE = 1.5;
 
 static bool uses_wide(const measures *m, const ddsc_metric_settings *set)
@@ -118,7 +118,7 @@ ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *
     CHECK(distance_quantiles(ctx, found, level, 2, m, BANDWIDTH_POINTS));
     bool alike = found[1] < ALIKE * found[0];
     bool median = rule == DDSC_BANDWIDTH_MEDIAN || (rule == DDSC_BANDWIDTH_AUTO && alike);
-    /* If all distances are equal, every bandwidth gives proportional values. */
+    /* If all distances are equal, the values for different bandwidths are proportional. */
     bool wide = median && found[1] > found[0] && uses_wide(m, settings);
     *bandwidth = found[median] * (wide ? WIDE : 1);
     ctx_note(ctx, "bandwidth",

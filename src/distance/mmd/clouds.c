@@ -1,8 +1,8 @@
 /* Computes MMD between items with separate supports. The kernel between two items is computed in
  * blocks of points, which are summed and discarded. A block of columns contains several small items
- * or a part of a large one. The parts of an item start at multiples of MMD_COLUMNS from its first
- * point, and the item that comes first in rank provides the rows, so the sums of a pair do not depend
- * on the other items. */
+ * or a part of a large item. The parts of an item start at multiples of MMD_COLUMNS from its first
+ * point, and the item that comes first in rank provides the rows, so the sums for a pair do not
+ * depend on other items. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -55,8 +55,8 @@ ddsc_status mmd_clouds_open(mmd *s)
     return team_fill(s->ctx, s->self, s->m->n, 1, sizeof *s->self, cloud_self_terms, s);
 }
 
-/* The items of one side of a tile, ordered by rank, and the part of them that is loaded: whole
- * items [first, last], or points [begin, begin + n) of one item. */
+/* The items on one side of a tile, ordered by rank, and the loaded columns: whole items [first,
+ * last], or points [begin, begin + n) of one item. */
 typedef struct cloud_columns {
     const mmd *s;
     int64_t n_items, first, last, begin, n;
@@ -72,8 +72,8 @@ typedef struct cloud_tile {
     int64_t ld;
 } cloud_tile;
 
-/* Returns the entry of a pair, or NULL if the pair was not requested or the row item follows the
- * column item in rank. In the latter case, the pair is computed with rows and columns exchanged. */
+/* Returns the entry of a pair, or NULL if the pair was not requested or if the row item follows the
+ * column item in rank. Such a pair is computed with rows and columns exchanged. */
 static double *pair_entry(const mmd *s, const cloud_tile *t, int64_t row, int64_t column)
 {
     int64_t i = BASE_MIN(row, column), j = BASE_MAX(row, column);
@@ -96,8 +96,8 @@ static void rank_columns(const mmd *s, cloud_columns *c, int64_t begin, int64_t 
     c->first = c->last = c->begin = c->n = 0;
 }
 
-/* Lists the next columns: as many whole items as fit, or the next part of a large one. Returns false
- * at the end. */
+/* Lists the next columns: as many whole items as fit, or the next part of a large item. Returns
+ * false if there are no more columns. */
 static bool next_columns(cloud_columns *c)
 {
     const measures *m = c->s->m;
@@ -122,7 +122,7 @@ static bool next_columns(cloud_columns *c)
     return true;
 }
 
-/* Adds the kernel sums of `row` to the entries of the loaded columns that need them. */
+/* Adds the kernel sums of `row` with the loaded columns to the entries of the requested pairs. */
 static void add_row_sums(const mmd *s, const cloud_tile *t, const cloud_columns *c, int64_t row,
                          mmd_worker *w)
 {
@@ -143,7 +143,7 @@ static void add_row_sums(const mmd *s, const cloud_tile *t, const cloud_columns 
     }
 }
 
-/* Adds the sums of all rows [i0, i1) with the columns [j0, j1) that follow them in rank. */
+/* Adds the sums of rows [i0, i1) with those columns of [j0, j1) that follow them in rank. */
 static void add_side(const mmd *s, const cloud_tile *t, const int64_t side[4], mmd_worker *w)
 {
     cloud_columns c = {.s = s};
@@ -173,8 +173,8 @@ void mmd_clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, doub
         for (int64_t j = BASE_MAX(j0, i + 1); j < j1; j++) {
             double *value = d2 + (i - i0) * ld + (j - j0);
             *value = (s->self[i] + s->self[j]) - 2.0 * *value;
-            /* The self terms are summed in another order, so the distance of equal items is set to
-             * 0. */
+            /* The self terms are summed in a different order, so the distance between equal items
+             * is set to 0. */
             if (s->set.biased && measures_equal_items(m, i, j))
                 *value = 0;
         }

@@ -1,7 +1,7 @@
 /* Computes the feature space of a Gaussian kernel on a grid. Each axis kernel is U L U^T, and
  * applying F = L^1/2 U^T along every axis maps a histogram to coordinates phi with biased MMD^2 =
- * |phi_i - phi_j|^2. A table with few points has a single factor (table.c). For smooth kernels,
- * most coordinates are nearly constant; these form the tail, which only contributes to the error
+ * |phi_i - phi_j|^2. A table of few points has a single factor F (table.c). For smooth kernels,
+ * most coordinates are nearly constant. They form the tail, which contributes only to the error
  * bounds. */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct feature_space {
     mmd *s;
     int64_t n;                  /* number of coordinates */
     double *axis[GRID_MAX_DIM]; /* grid: factor F of each axis */
-    double unsure;              /* grid: rounding error of F, relative to |a|^2 */
+    double unsure;              /* grid: rounding error from F, relative to |a|^2 */
     mmd_table table;
     double *mean, *variance; /* n, over a sample of items */
     int32_t *order;          /* n, largest variance first */
@@ -53,7 +53,7 @@ static void coordinates_of(const feature_space *k, const int64_t *items, int64_t
         mmd_table_apply(k->s, &k->table, items, n, w);
 }
 
-/* Computes the mean and variance of every coordinate over items spread evenly through the set. */
+/* Computes the mean and variance of every coordinate over evenly spaced items. */
 static void sample_coordinates(feature_space *k)
 {
     mmd *s = k->s;
@@ -78,7 +78,7 @@ static void sample_coordinates(feature_space *k)
         k->variance[c] = -k->variance[c];
 }
 
-/* Returns the smallest number of coordinates such that the tail has at most FEATURE_TAIL of the
+/* Returns the smallest number of coordinates for which the tail has at most FEATURE_TAIL of the
  * variance. */
 static int64_t count_columns(const feature_space *k)
 {
@@ -133,16 +133,17 @@ static ddsc_status feature_range(void *arg, int64_t begin, int64_t end, int work
     return DDSC_OK;
 }
 
-/* Returns the mean number of entries that are read to compare one item with all others. For a pair,
- * these are the entries of one item, or of both items if only half of the Gram matrix is used. */
+/* Returns the mean number of entries that are read to compare one item with all others. A pair
+ * reads the entries of one item, or of both items if only half of the Gram matrix is used. */
 static int64_t entries_all(const mmd *s)
 {
     return (s->half ? 2 : 1) * s->m->nnz;
 }
 
-/* Returns true if the eigenvectors of a table cost less than the sums over all pairs. If the table
- * has so many points that the full set of coordinates would be more expensive than these sums, few
- * kernels reduce the number of coordinates enough, so the eigenproblem must be much cheaper. */
+/* Returns true if computing the eigenvectors of the table of kernel values is cheaper than
+ * computing the sums over all pairs. If the table is so large that all coordinates together would
+ * be more expensive than these sums, few kernels reduce the number of coordinates enough, so the
+ * eigenproblem must be much cheaper. */
 static bool table_pays(const mmd *s)
 {
     double v = (double)s->m->v, all = (double)s->m->n * (double)s->m->nnz;
@@ -191,7 +192,7 @@ static ddsc_status feature_rows(feature_space *k)
 {
     mmd *s = k->s;
     mmd_features *f = k->out;
-    for (int64_t j = 0; j < s->m->n; j += s->strip) /* computes the terms within items */
+    for (int64_t j = 0; j < s->m->n; j += s->strip) /* compute the terms within items */
         CHECK(mmd_prepare(s, j, BASE_MIN(s->m->n, j + s->strip)));
     CHECK(MEM_NEW(s->ctx, f->rows, s->m->n * f->columns));
     CHECK(MEM_NEW(s->ctx, f->offset, s->m->n));

@@ -1,9 +1,9 @@
 /* Computes the field of items on a shared table, g_j(v) = sum_q b_q k(x_v, y_q).
  *
  * The Gram matrix of the table is never stored. A worker computes one stripe of it (all rows x
- * MMD_LANES columns), uses it for every item, and continues with the next stripe. Filling the field
- * and using it are the same sparse product. If the field of all items fits in memory, half of the
- * symmetric Gram matrix K = L + L^T is sufficient. */
+ * MMD_LANES columns), uses it for every item, and continues with the next stripe. Computing the
+ * field and using it are the same sparse product. If the field of all items fits in memory, half of
+ * the symmetric Gram matrix K = L + L^T is sufficient. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -28,8 +28,8 @@ SIMD_CLONES void mmd_gather(item_view item, const double *panel, double out[MMD_
     simd_store(out + 24, s3);
 }
 
-/* Keeps the entries of a diagonal block whose row precedes their lane, halves the diagonal, and
- * sets the other entries to 0. */
+/* In a diagonal block, keeps the entries whose row precedes their lane, halves the diagonal, and
+ * sets all other entries to 0. */
 static void cut_diagonal(int64_t n, double *block)
 {
     for (int64_t r = 0; r < n; r++) {
@@ -71,7 +71,7 @@ static item_view entries_below(item_view item, int64_t row)
     return item;
 }
 
-/* Computes rows [row, row + MMD_LANES) of the field for one block of items from the first `below`
+/* Computes rows [row, row + MMD_LANES) of the field for one block of items, using the first `below`
  * rows of the table. */
 static void fill_block(const mmd *s, int64_t item, int64_t end, int64_t row, int64_t below,
                        const double *stripe)
@@ -87,8 +87,8 @@ static void fill_block(const mmd *s, int64_t item, int64_t end, int64_t row, int
             to[r * MMD_LANES + k] = part[k][r];
 }
 
-/* Fills the stripes [begin, end). Stripes are numbered from the longest to the shortest, so that
- * the threads finish at about the same time. */
+/* Fills stripes [begin, end). Stripes are numbered from longest to shortest, so that the threads
+ * finish at about the same time. */
 static ddsc_status fill_stripes(void *arg, int64_t begin, int64_t end, int worker)
 {
     const mmd_fill *f = arg;
@@ -132,8 +132,8 @@ static bool any_later(const mmd *s, int64_t i, int64_t j, int64_t end)
     return false;
 }
 
-/* Adds sum_p a_p g_j(p) to cross(i, j) for items i of `range`. The entry is at d2[i * rows + j *
- * columns]. If `later` is true, only items j that come after i in rank are added. */
+/* Adds sum_p a_p g_j(p) to cross(i, j), which is at d2[i * rows + j * columns], for the items in
+ * `range`. If `later` is true, adds only pairs in which j comes after i in rank. */
 static void add_cross(const mmd *s, const int64_t range[4], bool later, double *d2, int64_t rows,
                       int64_t columns)
 {
@@ -153,9 +153,9 @@ static void add_cross(const mmd *s, const int64_t range[4], bool later, double *
     }
 }
 
-/* Computes a tile. If the field uses L only, it adds both halves: a^T K b = a^T L b + b^T L a. If
- * the fields of all items are stored, it uses the field of the item that comes second in rank, so
- * that the sum of a pair does not depend on the indices of its items. */
+/* Computes a tile. If the field uses only L, adds both halves: a^T K b = a^T L b + b^T L a. If the
+ * fields of all items are stored, uses the field of the item that comes second in rank, so that the
+ * sum for a pair does not depend on the indices of its items. */
 void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
                     int64_t ld)
 {

@@ -20,15 +20,16 @@ typedef struct fourier {
     const mmd_kernel *kernel;
     bool biased;
     int64_t n_frequencies, padded; /* padded: rounded up to whole vectors */
-    points table;                  /* its center is subtracted to keep the angles small */
+    points table;                  /* its center is subtracted, which keeps the angles small */
     double *frequency;             /* padded x d */
     double *rows, *offset;
     scratch work; /* sums, angles, points */
 } fourier;
 
-/* Draws the frequencies. For the Gaussian kernel, they are normal variables divided by h. For the
- * Laplace kernel exp(-r / h), they have a multivariate Cauchy distribution: each is a normal vector
- * divided by h and by the absolute value of another normal variable. */
+/* Draws the frequencies. For the Gaussian kernel, frequencies are normal variables divided by h.
+ * For the Laplace kernel exp(-r / h), frequencies have a multivariate Cauchy distribution: each
+ * frequency is a normal vector divided by h and by the absolute value of another normal
+ * variable. */
 static void draw_frequencies(fourier *f)
 {
     int64_t d = f->m->d;
@@ -44,7 +45,7 @@ static void draw_frequencies(fourier *f)
 
 /* Computes sine and cosine. The angle is reduced by a multiple n of pi/2, and Taylor series are
  * evaluated on [-pi/4, pi/4], with truncation errors below 1e-16. The rounding error of an angle x
- * is up to |x| 2^-53. Angles beyond 2^40 are clamped, because their phase is mostly rounding
+ * is up to |x| 2^-53. Angles beyond 2^40 are clamped because their phase is mostly rounding
  * error. */
 SIMD_INLINE void sine_cosine(simd_f64 x, simd_f64 *sine, simd_f64 *cosine)
 {
@@ -85,8 +86,7 @@ SIMD_CLONES static void add_point(int64_t padded, double weight, const double *a
     }
 }
 
-/* Computes the means over the points of an item: first those of all cosines, then those of all
- * sines. */
+/* Computes the means over the points of an item: first of all cosines, then of all sines. */
 static void fourier_sums(const fourier *f, item_view item, double *sums)
 {
     int64_t d = f->m->d, padded = f->padded;
@@ -176,9 +176,9 @@ void mmd_fourier_free(ddsc_context *ctx, mmd_fourier *f)
     *f = (mmd_fourier){0};
 }
 
-/* ---- error against the exact values ---- */
+/* ---- error relative to exact values ---- */
 
-/* Draws a few random items in ascending order. If items are large, it draws fewer. */
+/* Draws a few random items in ascending order, and fewer if the items are large. */
 static int64_t draw_items(ddsc_context *ctx, const measures *m, int64_t *items)
 {
     rng r = rng_make(ctx_seed(ctx), RNG_CHECK, 0);

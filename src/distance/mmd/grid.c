@@ -80,8 +80,8 @@ SIMD_INLINE void line_product(int64_t n, const double *kernel, const double *lin
     }
 }
 
-/* Multiplies every line along an axis by the axis kernel. The n cells of a line are `stride` cells
- * apart. */
+/* Multiplies every line along an axis by the axis kernel. Adjacent cells of a line of n cells are
+ * `stride` cells apart. */
 SIMD_CLONES static void smooth_axis(int64_t n_cells, int64_t n, int64_t stride,
                                     const double *kernel, double *cells, double *line)
 {

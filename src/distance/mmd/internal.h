@@ -12,13 +12,12 @@ typedef struct mmd_worker {
     double *block; /* kernel values, MMD_ROWS x MMD_COLUMNS */
     double *sums;  /* MMD_COLUMNS sums over the rows of a block */
     double *g;     /* field of one item at its own points */
-    /* Field: the Gram matrix between the table and MMD_LANES of its rows. Grid: dense cells x
-     * lanes. */
+    /* Field: the Gram matrix between the table and MMD_LANES of its rows. Grid: cells x lanes. */
     double *stripe;
     double *line; /* grid: one line of cells x lanes */
 } mmd_worker;
 
-/* A table on a grid: the cell of every support row, and the kernel between the positions of each
+/* A table on a grid: the cell of every support row, and the kernel between the positions along each
  * axis. */
 typedef struct mmd_grid {
     int64_t d, n_cells;
@@ -37,9 +36,10 @@ struct mmd {
     double *self;               /* s_i */
     int32_t *rank;              /* n: position of each item in the order of measures_precedes */
     int64_t side, strip, first; /* first: first column of the stored field */
-    /* The field holds all items, but its sums include only q <= v, with half of the term q = v. */
+    /* The field contains all items, but the sums include only terms q <= v, with half weight for q
+     * = v. */
     bool half;
-    bool whole_field;   /* the field holds all items */
+    bool whole_field;   /* the field contains all items */
     bool filled;        /* whole_field: the field has been computed */
     double *field;      /* [block of MMD_LANES items][support row][lane] */
     points_panel whole; /* field: the table in panel layout */
@@ -62,15 +62,15 @@ static inline int64_t mmd_field_lane(const mmd *s, int64_t item)
     return (item - s->first) % MMD_LANES;
 }
 
-/* Computes s_i from g_p = sum_q a_q k(x_p, x_q) at the item's own points, or from half of it if
- * s->half is set. */
+/* Computes s_i from the field g_p = sum_q a_q k(x_p, x_q) at the points of the item, or from half
+ * of the field if s->half is true. */
 double mmd_self_term(const mmd *s, int64_t item, const double *g);
 
 /* Returns the mean kernel over pairs of different points, computed pair by pair without
  * cancellation. */
 double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item);
 
-/* The items [j0, j1) of the field that are filled by the chosen method. */
+/* Items [j0, j1) of the field, which the chosen method fills. */
 typedef struct mmd_fill {
     mmd *s;
     int64_t j0, j1;
@@ -82,15 +82,15 @@ void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted,
 ddsc_status mmd_grid_open(mmd *s);
 void mmd_grid_close(mmd *s);
 ddsc_status mmd_grid_fill(mmd *s, int64_t j0, int64_t j1);
-/* Applies one matrix per axis to up to MMD_LANES items. The result is in w->stripe [cell][lane]. */
+/* Applies one matrix per axis to up to MMD_LANES items. The result is w->stripe [cell][lane]. */
 void mmd_grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n,
                     mmd_worker *w);
 /* Computes stripe[v][lane] = k(x_v, x_(first + lane)) for v < rows. Lanes beyond the table are
  * 0. */
 void mmd_stripe(const mmd *s, int64_t first, int64_t rows, double *stripe);
 
-/* The feature space of a table (table.c): a' K b equals F a . F b - (a . shift + b . shift) / 2 up
- * to `unsure`. */
+/* The feature space of a table (table.c): a' K b equals F a . F b - (a . shift + b . shift) / 2
+ * with an error of at most `unsure`. */
 typedef struct mmd_table {
     int64_t n;     /* number of coordinates */
     double *panel; /* F: [block of MMD_LANES coordinates][support row][lane] */

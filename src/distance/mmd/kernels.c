@@ -1,4 +1,4 @@
-/* The kernels as functions of the squared distance, computed for eight values at a time. */
+/* Computes the kernels as functions of the squared distance, for eight values at a time. */
 #include "base/simd.h"
 #include "distance/mmd/mmd.h"
 

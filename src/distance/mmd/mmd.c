@@ -1,4 +1,4 @@
-/* Chooses the method by an estimate of its work, computes the terms within items, and assembles
+/* Chooses the method with the least estimated work, computes the terms within items, and assembles
  * tiles of D^2(i, j) = s_i + s_j - 2 sum_pq a_p b_q k(x_p, y_q). */
 #include "distance/mmd/mmd.h"
 
@@ -115,14 +115,14 @@ static mmd_way way_of(const pair_frame *frame)
 }
 
 /* Returns the side of tiles for separate supports. A tile has about four million kernel values, or
- * fewer if there would not be enough tiles for all threads. */
+ * fewer if there would be too few tiles for all threads. */
 static int64_t clouds_side(const measures *m)
 {
     int64_t mean = m->nnz / BASE_MAX(1, m->n) + 1;
     return BASE_MAX(1, BASE_MIN(CLOUDS_SIDE, BASE_MIN(CLOUDS_POINTS / mean, m->n / CLOUDS_TILES)));
 }
 
-/* ---- object ---- */
+/* ---- creation and release ---- */
 
 static mmd_worker take_worker(arena *a, const mmd *s)
 {
@@ -261,7 +261,7 @@ double mmd_self_term(const mmd *s, int64_t i, const double *g)
     if (s->set.biased)
         return sum;
     /* The difference suffers from cancellation if one point has nearly all the mass, or if the
-     * kernel is so narrow that other points hardly contribute. */
+     * kernel is so narrow that pairs of different points hardly contribute. */
     if (1.0 - squares < 1e-3 || left < 1e-4 * own * squares)
         return mmd_self_by_pairs(s->m, &s->set.kernel, item);
     return left / (1.0 - squares);

@@ -7,8 +7,8 @@
  *
  *     a' K b = F a . F b + a' E b + a . g + b . g - c.
  *
- * Whatever the accuracy of the eigenvalues, |a' E b| is at most the largest entry of E, which is
- * computed. */
+ * |a' E b| is at most the largest entry of E, which is computed, so the accuracy of the eigenvalues
+ * does not matter. */
 #include <math.h>
 #include <string.h>
 
@@ -39,9 +39,9 @@ static ddsc_status gram_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Replaces K with K~ and returns the largest |k|. `unsure` bounds all rounding errors in double:
- * those of the kernel values (see distance/cost/points.h), and those of a few successive sums of at
- * most v terms of magnitude up to four times the largest |k|. */
+/* Replaces K with K~ and returns the largest |k|. `unsure` bounds all rounding errors in double
+ * precision: those in the kernel values (see distance/cost/points.h), and those in a few successive
+ * sums of at most v terms with magnitudes up to four times the largest |k|. */
 static double center_gram(factoring *f)
 {
     const measures *m = f->s->m;
@@ -107,7 +107,7 @@ static ddsc_status remainder_range(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Copies the factor to the layout of mmd_gather. */
+/* Copies the factor to the memory layout of mmd_gather. */
 static ddsc_status panel_make(factoring *f)
 {
     mmd_table *t = f->t;
@@ -130,7 +130,7 @@ ddsc_status mmd_table_open(mmd *s, mmd_table *t)
     TRY(MEM_ZERO(s->ctx, f.mean, v));
     TRY(MEM_NEW(s->ctx, f.largest, n_stripes));
     TRY(parallel_for(s->ctx, n_stripes, 1, gram_range, &f));
-    if (!(center_gram(&f) <= TABLE_LARGEST)) /* no coordinates */
+    if (!(center_gram(&f) <= TABLE_LARGEST)) /* the values exceed the float range */
         goto done;
     TRY(factor_gram(&f));
     TRY(parallel_for(s->ctx, n_stripes, 1, remainder_range, &f));

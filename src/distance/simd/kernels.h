@@ -1,8 +1,8 @@
 /* kernels: the inner loops of exact transport, as one table of functions per instruction set.
  *
  * The kernels work on integers, or perform the same operations on doubles with every instruction
- * set. The order of these operations is either the same or cannot affect the result. Every table
- * therefore gives the same bits. */
+ * set, in an order that is the same or cannot affect the result. All tables therefore give the same
+ * bits. */
 #ifndef DDSC_DISTANCE_SIMD_KERNELS_H
 #define DDSC_DISTANCE_SIMD_KERNELS_H
 
@@ -10,23 +10,23 @@
 
 enum {
     /* Number of int32 values in a cache line. Rows of int32 costs and the first sink start at
-     * multiples of it, and columns are listed in blocks of this size. */
+     * multiples of this number, and columns are listed in blocks of this size. */
     COLUMN_BLOCK = 16,
-    ROW_GROUP = 4,  /* rows that share a list of blocks of columns */
+    ROW_GROUP = 4,  /* number of rows that share a list of column blocks */
     MASK_WORDS = 8, /* masks longer than one word have a multiple of this many words */
     DOT_SIDE = 4,   /* number of rows and columns that `dots` multiplies at a time */
     /* Problems with at most this many points on both sides are solved by a separate simplex
      * kernel. */
     TINY_SIDE = COLUMN_BLOCK,
-    INT32_LIMIT = 1 << 29, /* a larger |potential| ends a run in int32 */
-    /* Marks removed entries: the potential of a sink that is no longer a candidate, and the cost of
-     * padding. */
+    INT32_LIMIT = 1 << 29, /* a larger |potential| ends an int32 run */
+    /* Marks removed entries: used as the potential of a sink that is no longer a candidate, and as
+     * the cost of padding. */
     INT32_REMOVED = 2 * INT32_LIMIT
 };
 
 /* Describes the move of a subtree. Nodes path[0] .. path[at] are in the subtree, and path[at] is
- * its top. Nodes path[at + 1] .. path[length - 1] are above it up to the join, and other[0 ..
- * n_other - 1] are above its new position. */
+ * its top. Nodes path[at + 1] .. path[length - 1] are its ancestors up to the join, and other[0 ..
+ * n_other - 1] are the ancestors at the new position. */
 typedef struct mask_move {
     uint64_t *mask;
     int64_t words;
@@ -66,20 +66,20 @@ typedef struct kernels {
     const char *name;
 
     /* ---- int32 costs, dense rows; count is a multiple of COLUMN_BLOCK ---- */
-    /* Returns the least cost[i * count + j] + sink[j] - source[i] over a block of rows if it is
-     * negative, and sets the first row and column that have it. Returns 0 otherwise. */
+    /* Returns the smallest cost[i * count + j] + sink[j] - source[i] over a block of rows if it is
+     * negative, and sets *row and *column to its first position. Returns 0 otherwise. */
     int32_t (*block_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
                           int64_t rows, int64_t count, int64_t *row, int64_t *column);
-    /* Does the same for up to ROW_GROUP rows and the listed blocks of columns. Ties are broken by
-     * the order of the list. */
+    /* Does the same for up to ROW_GROUP rows and the listed column blocks. Ties are broken by the
+     * order of the list. */
     int32_t (*near_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
                          int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
                          int64_t *row, int64_t *column);
-    /* Returns the first j of least cost[j] + sink[j]. */
+    /* Returns the first j with the smallest cost[j] + sink[j]. */
     int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
-    /* Returns the least cost[j] + sink[j]. */
+    /* Returns the smallest cost[j] + sink[j]. */
     int32_t (*row_least)(const int32_t *cost, const int32_t *sink, int64_t count);
-    /* Lists in ascending order the blocks of columns in which some row has cost[i * count + j] +
+    /* Lists, in ascending order, the column blocks in which some row has cost[i * count + j] +
      * sink[j] < limit[i], and returns their number. `block` must have space for all blocks. */
     int64_t (*blocks_below)(int32_t *block, const int32_t *cost, const int32_t *sink,
                             const int32_t *limit, int64_t rows, int64_t count);
@@ -94,7 +94,7 @@ typedef struct kernels {
     bool (*quantize)(int32_t *out, const double *cost, int64_t count, double offset, double scale);
 
     /* ---- trees ---- */
-    /* Moves a subtree, for masks of more than one word. */
+    /* Moves a subtree whose masks have more than one word. */
     void (*move)(const mask_move *m);
     /* Adds `by` to potential[x] for every x < count whose bit is set in the mask. count is a
      * multiple of COLUMN_BLOCK. */
@@ -108,22 +108,22 @@ typedef struct kernels {
      * coordinates. Requires columns.step = 1. */
     void (*distances)(double *out, int64_t ld, int64_t d, point_block rows, point_block columns);
     /* Computes out[r * ld + c] = row[r] . column[c] for DOT_SIDE rows and columns of d numbers.
-     * Eight lanes are summed with fused multiply-adds and then added as ((0 + 4) + (2 + 6)) + ((1 +
-     * 5) + (3 + 7)). */
+     * Eight lanes are summed with fused multiply-adds, and the lanes are then added as ((0 + 4) +
+     * (2 + 6)) + ((1 + 5) + (3 + 7)). */
     void (*dots)(double *out, int64_t ld, const double *const *row, const double *const *column,
                  int64_t d);
-    /* Finds the least and the largest value. */
+    /* Finds the smallest and the largest value. */
     void (*range)(double *low, double *high, const double *value, int64_t count);
-    /* Sets f[i] to the least cost[i * count + j] - g[j]. */
+    /* Sets f[i] to the smallest cost[i * count + j] - g[j]. */
     void (*slack)(double *f, const double *cost, const double *g, int64_t rows, int64_t count);
-    /* Computes out[j] = rint(cost[j] * scale) + sink[j] and returns the least. Requires |cost| *
-     * scale < 2^51. */
+    /* Computes out[j] = rint(cost[j] * scale) + sink[j], and returns the smallest out[j]. Requires
+     * |cost| * scale < 2^51. */
     double (*row_quanta)(double *out, const double *cost, const double *sink, int64_t count,
                          double scale);
-    /* Collects all j with value[j] < limit in ascending order. `index` must have space for count +
-     * COLUMN_BLOCK entries. */
+    /* Lists all j with value[j] < limit in ascending order, and returns their number. `index` must
+     * have space for count + COLUMN_BLOCK entries. */
     int64_t (*collect)(int32_t *index, const double *value, int64_t count, double limit);
-    /* Returns the least cost[k] + sink[column[k]]. count is a multiple of 8. */
+    /* Returns the smallest cost[k] + sink[column[k]]. count is a multiple of 8. */
     double (*arcs_least)(const double *cost, const int32_t *column, const double *sink,
                          int64_t count);
 } kernels;

@@ -1,5 +1,6 @@
-/* The kernels, written once in terms of lines and vectors. The source file of each instruction set
- * includes this file and builds its own table. kernels.h specifies what the kernels compute. */
+/* The kernels, written in terms of lines and vectors. The source file of each instruction set
+ * includes this file and builds a table of kernels. kernels.h specifies what the kernels
+ * compute. */
 #include "base/simd.h"
 #include "distance/simd/vector.h"
 
@@ -55,7 +56,7 @@ TARGET static int32_t near_best(const int32_t *cost, const int32_t *sink, const 
     const int32_t *own[ROW_GROUP];
     int_line least[ROW_GROUP], best = line_all(0);
     int32_t from[ROW_GROUP];
-    for (int64_t i = 0; i < ROW_GROUP; i++) { /* the last row is repeated for missing rows */
+    for (int64_t i = 0; i < ROW_GROUP; i++) { /* missing rows repeat the last row */
         int64_t at = BASE_MIN(i, rows - 1);
         own[i] = cost + at * count;
         from[i] = source[at];
@@ -172,8 +173,8 @@ OP void move_words(mask_move m, int64_t w, int count)
         longs_put(mask + m.path[0] * m.words + v * LONGS, cut[v]);
 }
 
-/* Moves a subtree. If a vector is a whole cache line, two are processed at a time. Shorter vectors
- * are processed one at a time, because masks are padded to MASK_WORDS and an empty half can then be
+/* Moves a subtree. Vectors as long as a cache line are processed in pairs. Shorter vectors are
+ * processed one at a time, because masks are padded to MASK_WORDS and an empty half can be
  * skipped. */
 TARGET static void move(const mask_move *m)
 {
@@ -213,8 +214,8 @@ TARGET static void shift_double(double *potential, const uint64_t *mask, int64_t
  * Each kernel processes whole vectors first and then the remaining values in the first lanes of a
  * vector. */
 
-/* Computes the distances between a few rows and n columns. Several rows at a time hide the latency
- * of the additions. */
+/* Computes the distances between a few rows and n columns. Processing several rows at a time hides
+ * the latency of the additions. */
 OP void some_distances(double *out, int64_t ld, int64_t d, const point_block *x, int64_t i,
                        const point_block *y, int64_t j, int rows, int64_t n)
 {
@@ -329,7 +330,7 @@ TARGET static double arcs_least(const double *cost, const int32_t *column, const
     return doubles_least(least);
 }
 
-/* Loads up to eight values and sets the others to 0. */
+/* Loads up to eight values, and sets the other lanes to 0. */
 OP double_line eight_at(const double *from, int64_t n)
 {
     double_line x = {0};
@@ -338,7 +339,7 @@ OP double_line eight_at(const double *from, int64_t n)
     return x;
 }
 
-/* Adds the products of values k .. k + n - 1 of some rows and DOT_SIDE columns. */
+/* Adds the products of values k .. k + n - 1 for some rows and DOT_SIDE columns. */
 OP void add_products(double_line (*sum)[DOT_SIDE], const double *const *row,
                      const double *const *column, int rows, int64_t k, int64_t n)
 {

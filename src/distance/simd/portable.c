@@ -1,4 +1,5 @@
-/* Compiles the kernels for any processor, and selects the set of kernels to use. */
+/* Compiles the portable kernels, which run on any processor, and selects the fastest kernels at run
+ * time. */
 #define TARGET
 #define VECTOR_BYTES 16
 #define KERNELS kernels_portable

@@ -1,8 +1,8 @@
 /* The simplex for problems of at most TINY_SIDE x TINY_SIDE, included by loops.h.
  *
- * The algorithm is that of the general simplex, but all data fit in a few vectors. A row of costs
- * is one line, a subtree is one word, and every pivot prices all arcs. Potentials cannot leave the
- * int32 range because a path has at most 31 arcs. */
+ * The algorithm is the general simplex, but all data fit in a few vectors. A row of costs is one
+ * line, a subtree is one word, and every pivot prices all arcs. Potentials cannot leave the int32
+ * range because a path has at most 31 arcs. */
 
 enum { NODES = 2 * TINY_SIDE };
 
@@ -14,8 +14,7 @@ OP uint32_t bit(int64_t node)
 }
 
 /* Guesses the potentials of the sinks as minus the mean cost of their columns, which removes the
- * cost that all arcs of a column have in common. Sums over padding may wrap around and are not
- * used. */
+ * common cost of all arcs in a column. Sums over padding may wrap around and are not used. */
 OP void guess(tiny_tree *t, const tiny_problem *p)
 {
     uint32_t sum[TINY_SIDE] = {0};
@@ -27,7 +26,7 @@ OP void guess(tiny_tree *t, const tiny_problem *p)
         t->potential[TINY_SIDE + j] = (int32_t)((int32_t)(sum[j] & INT32_MAX) * share);
 }
 
-/* Returns the open sink of least reduced cost. */
+/* Returns the open sink with the smallest reduced cost. */
 OP int64_t open_best(const int32_t *cost, const int32_t *sink, uint32_t open)
 {
     int_line value = line_select(open, line_at(cost, sink), line_all(INT32_MAX));
@@ -42,8 +41,8 @@ OP int64_t next_source(uint32_t waiting, int64_t i)
 }
 
 /* Builds the first basis with the cyclic row minimum rule, together with the masks and the order of
- * the tree. The sink of the next source is chosen while the current source is served. Another sink
- * is chosen only if the current step exhausts the first one. */
+ * the tree. The sink of the next source is chosen while the current source is served. It is
+ * replaced only if the current step exhausts it. */
 OP void first_basis(tiny_tree *t, const tiny_problem *p)
 {
     const int32_t *pot = t->potential + TINY_SIDE;
@@ -51,7 +50,8 @@ OP void first_basis(tiny_tree *t, const tiny_problem *p)
     uint32_t open = bit(p->m) - 1, waiting = bit(p->n) - 1;
     memcpy(left, p->supply, (size_t)p->n * sizeof *left);
     memcpy(left + TINY_SIDE, p->demand, (size_t)p->m * sizeof *left);
-    memset(t->flow, 0, sizeof t->flow); /* includes unused nodes, because push adds to all nodes */
+    memset(t->flow, 0, sizeof t->flow); /* unused nodes also need a flow, because push adds to all
+                                         * nodes */
     for (int x = 0; x < NODES; x++)
         t->mask[x] = bit(x);
     int64_t chosen = open_best(p->cost, pot, open);
@@ -90,8 +90,8 @@ OP void potentials(tiny_tree *t, const tiny_problem *p)
     }
 }
 
-/* Finds the entering arc in the first column that has the least reduced cost, and returns that
- * cost. */
+/* Finds the arc with the smallest reduced cost, in the first column that contains it, and returns
+ * its reduced cost. */
 OP int32_t price(const tiny_tree *t, const tiny_problem *p, int64_t *row, int64_t *column)
 {
     int_line best = line_all(INT32_MAX), where = line_all(0);
@@ -117,7 +117,7 @@ OP uint32_t holders(const tiny_tree *t, int64_t node)
 }
 
 /* Pushes as much flow around the cycle of the entering arc as the arcs that lose flow permit.
- * side[0] and side[1] are the nodes of the cycle below the join, on the side of the source and of
+ * side[0] and side[1] are the nodes of the cycle below the join on the sides of the source and of
  * the sink. Returns the lower node of the arc whose flow becomes zero. */
 OP int32_t push(tiny_tree *t, int64_t row, int64_t column, uint32_t side[2], int64_t *theta)
 {
@@ -141,7 +141,7 @@ OP int32_t push(tiny_tree *t, int64_t row, int64_t column, uint32_t side[2], int
 }
 
 /* Removes the nodes of a subtree from the masks of `from`, adds them to the masks of `to`, and
- * shifts the subtree's potentials. */
+ * shifts the potentials of the subtree. */
 OP void regraft(tiny_tree *t, uint32_t cut, uint32_t from, uint32_t to, int32_t by)
 {
     for (int x = 0; x < NODES; x += INTS) {
@@ -154,7 +154,7 @@ OP void regraft(tiny_tree *t, uint32_t cut, uint32_t from, uint32_t to, int32_t 
     }
 }
 
-/* Reverses the arcs from `top` up to `end` and attaches `top` to `hook` with an arc of flow
+/* Reverses the arcs from `top` up to `end`, and attaches `top` to `hook` with an arc that carries
  * `flow`. */
 OP void reverse(tiny_tree *t, int32_t top, int32_t end, int32_t hook, int64_t flow)
 {

@@ -2,8 +2,8 @@
  * consists of as many vectors as the instruction set needs.
  *
  * The vector types of the compiler provide + - * & | < and ==. This file adds the operations that
- * compilers do not derive from these, with intrinsics where available. A file that defines TARGET
- * and VECTOR_BYTES and includes loops.h gets all kernels for its instruction set.
+ * compilers do not derive from these operators, using intrinsics where available. A file that
+ * defines TARGET and VECTOR_BYTES and includes loops.h gets all kernels for its instruction set.
  *
  * No operation on doubles is reordered, and only doubles_fma is fused, so every instruction set
  * gives the same bits. */
@@ -89,8 +89,8 @@ OP doubles doubles_gather(const double *from, const int32_t *at)
 }
 #pragma GCC diagnostic pop
 
-/* Stores the indices of the set bits, counted from `first`, and returns their number. It may write
- * a whole line. */
+/* Stores the indices of the set bits, counted from `first`, and returns their number. May write a
+ * whole line. */
 OP int64_t put_numbers(int32_t *to, uint32_t bits, int32_t first)
 {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -1,19 +1,19 @@
 /* Computes cost panels: the costs of a tile of small items, in the layout of groups of eight
  * problems.
  *
- * A group solves eight problems at once, one in each SIMD lane. All eight share the row item, and
- * each has its own column item. The solver needs the costs of corresponding points of the eight
- * problems next to each other in memory.
+ * A group solves eight problems at once, one in each SIMD lane. All eight problems share the row
+ * item, but have different column items. The solver needs the costs of corresponding points in the
+ * eight problems next to each other in memory.
  *
  * Within a tile, many columns share points. In a tile of 64 documents, the number of distinct
  * points is 41% of the number of points. The cost between each point of the row item and each
- * distinct point of the tile's columns (a word) is therefore computed once per row. The resulting
- * lines are transposed into the panel, which has one contiguous row for each word. A group then
- * gathers the rows of its eight columns and interleaves them with 8 x 8 transpositions. An extra
- * row of the panel provides infinite costs for missing points.
+ * distinct point in the columns of the tile (a word) is therefore computed once per row. The
+ * resulting lines are transposed into the panel, which has one contiguous row per word. A group
+ * then gathers the panel rows for its eight columns and interleaves them with 8 x 8 transpositions.
+ * An extra row of the panel provides infinite costs for missing points.
  *
- * A row takes one cost evaluation per pair of point and word, plus the transposition. A group takes
- * only loads, transpositions and stores. */
+ * A row takes one cost evaluation per pair of a point and a word, plus the transposition. A group
+ * takes only loads, transpositions and stores. */
 #include <math.h>
 
 #include "base/simd.h"
@@ -57,7 +57,7 @@ ddsc_status sinkhorn_panel_tile(sinkhorn_costs *c, const item_block *block, int 
     return DDSC_OK;
 }
 
-/* ---- a row ---- */
+/* ---- one row ---- */
 
 /* Finds or computes, for each point of the item, the line of its costs to all words. */
 static void find_lines(const sinkhorn_costs *c, cost_scratch *w, int64_t i, const double **line)
@@ -108,7 +108,7 @@ void sinkhorn_panel_row(sinkhorn_costs *c, int64_t i, int worker)
         w->panel[n_words * w->width + p] = INFINITY;
 }
 
-/* ---- eight columns ---- */
+/* ---- groups of eight columns ---- */
 
 /* Computes out[(p * m + q) * G + problem] = panel[word of point q of that problem][p] for p < n. If
  * `turned` is true, the entry is stored at (q * n + p) * G + problem instead. */

@@ -3,11 +3,11 @@
  * In few dimensions, squared distances are sums of squared differences. In many dimensions, they
  * are computed from inner products, |x|^2 + |y|^2 - 2 x y, and entries that suffer from
  * cancellation are recomputed by differences (distance/cost/points.h). If many items share a small
- * support in many dimensions, all costs between its rows are computed once, and a pair gathers its
- * entries from this table.
+ * support in many dimensions, all costs between the rows of the support are computed once, and a
+ * pair gathers its entries from this table.
  *
- * A cost depends on its two points only. All callers therefore obtain the same bits, with and
- * without the table and for any order of the pairs. A pair of items with n and m points takes n m d
+ * A cost depends only on its two points. All callers therefore get the same bits, with and without
+ * the table, and for any order of the pairs. A pair of items with n and m points takes n m d
  * operations, or n m loads with the table. */
 #include "distance/sinkhorn/costs.h"
 
@@ -23,7 +23,7 @@ static bool wants_table(const measures *m, const ground_cost *ground)
            m->v <= TABLE_BYTES / (int64_t)sizeof(double) / m->v;
 }
 
-/* ---- opening ---- */
+/* ---- open and close ---- */
 
 static ddsc_status scratch_open(const sinkhorn_costs *c, cost_scratch *w)
 {

@@ -1,17 +1,17 @@
-/* The dense engine. Loads a problem, computes the values of its plan, and returns potentials and
- * plan after a solve.
+/* Implements the dense engine: loads a problem, computes the values of its plan, and returns
+ * potentials and plan after a solve.
  *
  * Loading drops zero weights. The smaller side becomes the rows unless both are small enough for a
  * group. The cost is reduced so that it is non-negative with a zero in every row and column: C_ij -
  * base_f_i - base_g_j >= 0. Constant offsets of rows and columns do not change the plan, and
- * without them the exponents C / eps keep their accuracy. Costs of extreme range are scaled by a
- * power of two, which is exact.
+ * without them, the exponents C / eps are more accurate. Costs with an extreme range are scaled by
+ * a power of two, which is exact.
  *
  * After a solve, the regularized value is computed from the dual, <a, f> + <b, g> - eps (sum P -
- * 1). Its error is of second order in the error of the potentials. If epsilon is far above the
- * cost, the terms of the dual cancel, and the primal formula with non-negative terms is used
- * instead. Above a second limit, f_i = sum_j b_j C_ij - c / 2 is exact up to rounding, where c is
- * the mean cost.
+ * 1). The error of this value is of second order in the error of the potentials. If epsilon is far
+ * above the cost, the terms of the dual cancel, so the primal formula, whose terms are
+ * non-negative, is used. Above a second limit of epsilon, f_i = sum_j b_j C_ij - c / 2 is exact up
+ * to rounding errors, where c is the mean cost.
  *
  * Loading a problem and computing a value take O(n m) time. The iterations are in
  * dense_levels.c. */
@@ -72,8 +72,8 @@ static void take_arrays(dense_arrays *s, arena *a)
     }
 }
 
-/* Reserves the arrays for n x m and clears them. The cost and the kernel entries are not
- * cleared, because they are written before they are read. */
+/* Reserves the arrays for n x m and clears them. The costs and the kernel are not cleared, because
+ * they are written before they are read. */
 static ddsc_status reserve(sinkhorn_solver *z, int64_t n, int64_t m)
 {
     dense_arrays *s = &z->s;
@@ -145,7 +145,7 @@ static ddsc_status load_problem(sinkhorn_solver *z, const sinkhorn_problem *prob
 
 /* Adds the potentials to the base and subtracts them from the cost. If the range of the cost is
  * extremely large or small, the cost is scaled close to 1 by a power of two, which is exact.
- * Returns epsilon in that unit. */
+ * Returns epsilon in the unit of the scaled cost. */
 static double rebase(sinkhorn_solver *z, double epsilon)
 {
     dense_side *sides[] = {&z->s.row, &z->s.column};
@@ -163,7 +163,7 @@ static double rebase(sinkhorn_solver *z, double epsilon)
     return fmin(fmax(epsilon / z->unit, 1e-300), 1e300);
 }
 
-/* Reduces the cost so that C - base_f - base_g >= 0. A constant offset of the cost then does not
+/* Reduces the cost so that C - base_f - base_g >= 0. Constant offsets of the cost then do not
  * reduce the accuracy of the exponents. */
 static double reduce_cost(sinkhorn_solver *z, double epsilon)
 {
@@ -204,7 +204,7 @@ static double near_entropy(const sinkhorn_solver *z)
     return total;
 }
 
-/* Returns the full potential of a point. sinkhorn_dense_logs must have been called before. */
+/* Returns the full potential of a point. Requires a previous call of sinkhorn_dense_logs. */
 static double potential_at(const sinkhorn_solver *z, const dense_side *x, int64_t i)
 {
     return x->base[i] + (x->potential[i] + z->epsilon * x->last[i]);
@@ -219,9 +219,9 @@ static double side_value(const sinkhorn_solver *z, const dense_side *x)
     return sum;
 }
 
-/* Computes the values of the plan. The dual value <a,f> + <b,g> - eps (sum P - 1) has an error of
- * second order. If epsilon is large, its terms cancel, so the primal formula is used, whose terms
- * are all non-negative. */
+/* Computes the values of the plan. The error of the dual value <a,f> + <b,g> - eps (sum P - 1) is
+ * of second order. If epsilon is large, the terms of the dual cancel, so the primal formula is
+ * used, whose terms are all non-negative. */
 static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *result)
 {
     const dense_side *x = &z->s.row;
@@ -240,9 +240,9 @@ static void find_values(const sinkhorn_solver *z, bool sharp, sinkhorn_result *r
 
 /* ---- solving ---- */
 
-/* Solves the problem for an epsilon far above the cost. The potentials are then means of the
- * cost up to an error of (C / eps)^2: f_i = sum_j b_j C_ij - c/2, where c is the overall mean.
- * Scalings are unsuitable, because their rounding errors are multiplied by epsilon in the value. */
+/* Solves the problem for an epsilon far above the cost. The potentials are then means of the cost,
+ * f_i = sum_j b_j C_ij - c/2, where c is the overall mean, up to an error of (C / eps)^2. Scalings
+ * are not used, because the value would contain their rounding errors multiplied by epsilon. */
 static void solve_product(sinkhorn_solver *z, double epsilon, dense_run *run)
 {
     dense_side *x = &z->s.row, *y = &z->s.column;
@@ -286,7 +286,7 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
     return finish(solver, rule, &run, result);
 }
 
-/* Advances to evaluation k, which follows 2^k iterations. The last of them is a plain iteration. */
+/* Advances to evaluation k, which follows 2^k iterations, the last of them without relaxation. */
 static bool evaluate_dense(void *state, int k, double *value)
 {
     sinkhorn_solver *z = state;
@@ -299,9 +299,9 @@ static bool evaluate_dense(void *state, int k, double *value)
     return true;
 }
 
-/* Iterates at the requested epsilon without levels, because the bound for a larger epsilon is no
- * bound. Reduced costs have a zero in every row and column, so no sum underflows even if their range
- * is thousands of times as large as epsilon. */
+/* Iterates at the requested epsilon without levels, because a bound for a larger epsilon is not a
+ * valid bound. The reduced costs have a zero in every row and column, so no sum underflows, even if
+ * the costs are thousands of times larger than epsilon. */
 double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough)
 {
     if (load_problem(solver, problem) < 0)
@@ -316,10 +316,10 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
 
 /* Solves a symmetric problem by iterating u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et
  * al. 2019). For the positive definite kernel of a squared distance, each step at least halves the
- * error. K has a unit diagonal, so u stays within [a, sqrt(a)] and no absorption is needed for any
- * epsilon. The iteration starts from the limit of u for large or for small epsilon, whichever is
- * closer. An error e of u changes the value by about eps e^2, so a distant start could leave an
- * error as large as the tolerance. */
+ * error. K has a unit diagonal, so u remains within [a, sqrt(a)] and no epsilon requires
+ * absorption. The iteration starts from the limit of u for large or for small epsilon, whichever is
+ * closer. An error e in u changes the value by about eps e^2, so after a distant start, the error
+ * could be as large as the tolerance. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem)
 {
@@ -345,7 +345,7 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     return finish(solver, rule, &run, result);
 }
 
-/* ---- results that remain available after a solve ---- */
+/* ---- potentials and plan after a solve ---- */
 
 static void spread_side(const sinkhorn_solver *z, const dense_side *x, double shift, double *out,
                         int64_t size)
@@ -356,8 +356,8 @@ static void spread_side(const sinkhorn_solver *z, const dense_side *x, double sh
         out[x->kept[i]] = z->unit * (potential_at(z, x, i) + shift);
 }
 
-/* Extends one side's potential to its points of zero weight by -eps log sum_j w_j exp((h_j - C_j) /
- * eps), where the sum runs over the points of the other side that have weight. */
+/* Extends the potential of one side to points with zero weight by -eps log sum_j w_j exp((h_j -
+ * C_j) / eps), where the sum runs over the points with positive weight on the other side. */
 static void fill_gaps(const dense_side *other, const double *potential, double epsilon, double *out,
                       int64_t size, const double *cost, int64_t own_step, int64_t other_step)
 {

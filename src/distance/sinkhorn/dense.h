@@ -1,4 +1,4 @@
-/* Internals of a sinkhorn_solver. Only the dense_*.c files include this header. */
+/* dense: internals of a sinkhorn_solver, for the dense and the group engine. */
 #ifndef DDSC_DISTANCE_SINKHORN_DENSE_H
 #define DDSC_DISTANCE_SINKHORN_DENSE_H
 
@@ -10,7 +10,7 @@
 struct sinkhorn_solver {
     ddsc_context *ctx;
     bool polls;
-    bool swapped; /* true if the rows here are the problem's columns */
+    bool swapped; /* the rows here are the columns of the problem */
     double unit;  /* power of two by which cost and epsilon are divided */
     dense_arrays s;
     double range;             /* largest reduced cost */
@@ -25,15 +25,15 @@ typedef struct dense_run {
     double error; /* L1 error of the rows; the columns are exact */
 } dense_run;
 
-/* Returns the number of larger epsilons to run before the requested one. */
+/* Returns the number of levels with a larger epsilon before the requested epsilon. */
 int64_t sinkhorn_levels(double range, double epsilon);
 /* Computes the kernel of the current potentials. */
 void sinkhorn_dense_start(sinkhorn_solver *z, double epsilon);
-/* Iterates from zero potentials to the plan of `epsilon`. On return, the columns are exact, and
+/* Iterates from zero potentials to the plan for `epsilon`. On return, the columns are exact, and
  * run->error is set. */
 ddsc_status sinkhorn_dense_iterate(sinkhorn_solver *z, double epsilon, dense_run *run);
 /* Performs one damped Newton step on the semi-dual, starting from exact columns, and updates
- * *error. Sets *moved to false if no step was found; the scalings are then unchanged. */
+ * *error. Sets *moved to false if no step was found, in which case the scalings do not change. */
 ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved);
 
 #endif

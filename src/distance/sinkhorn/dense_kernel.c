@@ -1,13 +1,14 @@
-/* Kernels of the dense engine: passes over a matrix of costs or of kernel entries (dense_kernel.h).
+/* Inner loops of the dense engine: passes over a matrix of costs or of kernel entries
+ * (dense_kernel.h).
  *
  * One relaxed iteration needs K v and K' u. Both are computed in a single pass over K: the sum of a
- * row gives its new scaling u_i, and u_i times the row is then added to the column sums. K is thus
- * read once per iteration. Rows are processed in blocks of four, which share the loaded entries of
- * v and of the column sums.
+ * row gives its new scaling u_i, and u_i times the row is added to the column sums. K is therefore
+ * read only once per iteration. Rows are processed in blocks of four, which share the loaded
+ * entries of v and of the column sums.
  *
- * Sums have a fixed order: eight partial sums over the columns congruent modulo 8, then the tree of
- * simd_sum. The result therefore does not depend on the instruction set. The group engine sums in
- * the same order and gets the same bits. Every pass costs O(n m). */
+ * Sums have a fixed order: first eight partial sums over the columns congruent modulo 8, then the
+ * tree of simd_sum. The result therefore does not depend on the instruction set. The group engine
+ * sums in the same order and gets the same bits. Every pass takes O(n m) operations. */
 #include "distance/sinkhorn/dense_kernel.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@
 /* ---- shared with the grid engine ---- */
 
 /* Updates a scaling. Over-relaxation must not change its sign, so the relaxed value is at least
- * half of the plain one. */
+ * half of the plain value. */
 SIMD_CLONES sinkhorn_half sinkhorn_update(double *scale, const double *weight, const double *sum,
                                           int64_t n, double omega)
 {
@@ -37,15 +38,15 @@ SIMD_CLONES sinkhorn_half sinkhorn_update(double *scale, const double *weight, c
     return (sinkhorn_half){simd_sum(error), -simd_highest(-low), simd_highest(high)};
 }
 
-/* The exponents are limited, because they become arbitrarily large if epsilon is below the rounding
- * error of the cost. */
+/* The exponents are limited because they become arbitrarily large if epsilon is less than the
+ * rounding error in the cost. */
 SIMD_CLONES void sinkhorn_exp(double *x, int64_t n, double limit)
 {
     for (int64_t k = 0; k < n; k += SIMD_LANES)
         simd_store(x + k, simd_exp(simd_min(simd_load(x + k), simd_all(limit))));
 }
 
-/* ---- pieces shared by the passes ---- */
+/* ---- building blocks of the passes ---- */
 
 /* Returns the dot products of four rows with v. */
 SIMD_INLINE simd_f64x4 four_dots(const double *k0, int64_t stride, const double *v)
@@ -78,10 +79,11 @@ static sinkhorn_half update_columns(dense_arrays *s, double omega)
     return sinkhorn_update(s->column.scale, s->column.weight, s->column.sum, s->stride, omega);
 }
 
-/* ---- the kernel ---- */
+/* ---- kernel ---- */
 
 /* Computes the exponents. Returns the largest magnitude among the row maxima and column maxima.
- * Padded columns have an infinite cost, so their exponent is -inf and their kernel is 0. */
+ * Padded columns have an infinite cost, so their exponents are -inf and their kernel entries are
+ * 0. */
 SIMD_CLONES static double fill_exponents(dense_arrays *s, double inverse)
 {
     const double *f = s->row.potential, *g = s->column.potential;
@@ -201,7 +203,7 @@ double sinkhorn_dense_settle(dense_arrays *s)
     return sinkhorn_dense_measure(s);
 }
 
-/* ---- the plan ---- */
+/* ---- plan ---- */
 
 SIMD_CLONES void sinkhorn_dense_root_plan(const dense_arrays *s, double *plan)
 {
@@ -233,8 +235,8 @@ SIMD_CLONES double sinkhorn_dense_cost(const dense_arrays *s)
     return simd_sum(total);
 }
 
-/* simd_log requires normal numbers. If a diverged iteration produced other numbers, their
- * logarithms are recomputed with log(). */
+/* simd_log requires normal numbers. If a diverging iteration produced other numbers, log()
+ * recomputes their logarithms. */
 SIMD_CLONES void sinkhorn_dense_logs(const dense_side *x)
 {
     simd_f64 low = simd_all(1), high = low;

@@ -1,9 +1,10 @@
-/* Kernels of the dense engine. They work on plain arrays and neither allocate nor use a context.
+/* dense_kernel: inner loops of the dense engine. They use plain arrays, do not allocate memory and
+ * do not use a context.
  *
  * A plan is stored as P_ij = u_i K_ij v_j with K_ij = exp((f_i + g_j - C_ij) / eps). The potentials
  * f and g contain the scalings of earlier iterations: absorption adds eps log(u / a) to f and
  * resets u to a. Rows are padded to SINKHORN_ROW_BLOCK and columns to SIMD_LANES with zeros, so
- * that no loop has a remainder. A padded entry has neither weight nor mass. */
+ * that no loop has a remainder. Padded entries have zero weight and no mass. */
 #ifndef DDSC_DISTANCE_SINKHORN_DENSE_KERNEL_H
 #define DDSC_DISTANCE_SINKHORN_DENSE_KERNEL_H
 
@@ -11,11 +12,11 @@
 
 enum { SINKHORN_ROW_BLOCK = 4 };
 
-/* Lower limit of a divisor, so that a division remains finite if a kernel sum has vanished. The
+/* Lower limit for divisors, so that the quotient is finite if a kernel sum underflows to 0. The
  * observed range of the sums reveals such cases. */
 #define SINKHORN_TINY_SUM 1e-290
 
-/* Error and range of the sums of a half step, over the entries with positive weight. */
+/* Error and range of the sums in a half step, over the entries with positive weight. */
 typedef struct sinkhorn_half {
     double error;     /* sum of |scale sum - weight| */
     double low, high; /* range of the sums */
@@ -27,14 +28,14 @@ sinkhorn_half sinkhorn_update(double *scale, const double *weight, const double 
 /* Computes x = exp(min(x, limit)), with n rounded up to whole vectors. */
 void sinkhorn_exp(double *x, int64_t n, double limit);
 
-/* One side of the problem, rows or columns. The arrays are padded to whole vectors. */
+/* One side of the problem: rows or columns. The arrays are padded to whole vectors. */
 typedef struct dense_side {
     int64_t n;
     double *weight;    /* a or b */
     double *scale;     /* u or v */
     double *potential; /* f or g: absorbed potentials of the reduced cost */
     double *sum;       /* K v or K' u */
-    /* part that was subtracted from the cost; it is added to the results */
+    /* potential that was subtracted from the cost; it is added to the results */
     double *base;
     double *last;  /* potentials of the previous level; after a solve, log(scale / weight) */
     int32_t *kept; /* index of each entry in the problem */
@@ -48,24 +49,24 @@ typedef struct dense_arrays {
     dense_side row, column;
 } dense_arrays;
 
-/* Computes the kernel of the absorbed potentials, with exponents of at most `limit`. Returns false
- * if the largest exponent of some row or column is outside +-limit; the caller should then reduce
- * the potentials first. */
+/* Computes the kernel from the absorbed potentials, with exponents of at most `limit`. Returns
+ * false if the largest exponent in a row or column is outside +-limit, in which case the caller
+ * should reduce the potentials first. */
 bool sinkhorn_dense_fill(dense_arrays *s, double epsilon, double limit);
 /* Sets g_j = min_i C_ij - f_i, then f_i = min_j C_ij - g_j. The largest exponent of every row and
  * column is then 0. */
 void sinkhorn_dense_reduce(dense_arrays *s);
-/* Subtracts f + g from the cost, with negative rounding errors set to 0, and returns the largest
- * finite entry. */
+/* Subtracts f + g from the cost, replaces negative results with 0, and returns the largest finite
+ * entry. */
 double sinkhorn_dense_subtract(dense_arrays *s);
-/* Runs one relaxed iteration u += w (a / K v - u), v += w (b / K' u - v), which reads the kernel
+/* Runs one relaxed iteration u += w (a / K v - u), v += w (b / K' u - v), reading the kernel
  * once. */
 sinkhorn_seen sinkhorn_dense_pass(dense_arrays *s, double omega);
 /* Computes row.sum = K v and returns the L1 error of the rows. */
 double sinkhorn_dense_measure(dense_arrays *s);
-/* Makes the columns exact by v = b / K' u, then calls sinkhorn_dense_measure. */
+/* Makes the columns exact with v = b / K' u, and then calls sinkhorn_dense_measure. */
 double sinkhorn_dense_settle(dense_arrays *s);
-/* Computes plan = u K v / sqrt(b), the factor of the semi-dual's Hessian. */
+/* Computes plan = u K v / sqrt(b), a factor in the Hessian of the semi-dual. */
 void sinkhorn_dense_root_plan(const dense_arrays *s, double *plan);
 /* Returns sum_ij P_ij (C_ij + base_i + base_j). */
 double sinkhorn_dense_cost(const dense_arrays *s);

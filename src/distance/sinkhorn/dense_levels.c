@@ -3,17 +3,18 @@
  * If epsilon is far below the costs, the kernel exp(-C / eps) underflows and scaling iterations
  * converge slowly. Epsilon therefore decreases in levels by a constant factor (epsilon scaling;
  * Kosowsky and Yuille 1994). The potentials are smooth in epsilon, so each level starts from a
- * linear extrapolation of the two previous ones.
+ * linear extrapolation of the potentials of the two previous levels.
  *
  * Within a level, scaling iterations run under the pace control of pace.h. If the iterations are
- * too slow, Newton steps (dense_newton.c) are used instead. If sums leave their range, the scalings
- * are absorbed into the potentials, f += eps log(u / a), and the kernel is computed again
- * (Schmitzer 2019). Every level but the last ends at a larger tolerance. If a level stalls, the
- * next attempt uses a smaller tolerance, because mass that was misplaced at a large epsilon may be
+ * too slow, Newton steps (dense_newton.c) replace them. If sums leave their range, the scalings are
+ * absorbed into the potentials, f += eps log(u / a), and the kernel is recomputed (Schmitzer 2019).
+ * All levels except the last have a larger tolerance. If a level stalls, the next attempt uses a
+ * smaller tolerance for all levels, because mass that was misplaced at a large epsilon may be
  * impossible to move at a small epsilon.
  *
  * The reported error is that of the plan at the requested epsilon, so the sequence of levels
- * affects only the time. An iteration and the computation of a new kernel take O(n m) time each. */
+ * affects only the running time. Each iteration, and each computation of a new kernel, takes O(n m)
+ * time. */
 #include <math.h>
 #include <string.h>
 
@@ -21,9 +22,9 @@
 
 /* e^200 can be multiplied and divided without overflow */
 static const double EXPONENT_LIMIT = 200;
-/* Marginal error at which a level ends, for each attempt. Mass that is still misplaced then may be
- * impossible to move at later levels. If a level stalls, the next attempt starts over with a
- * smaller tolerance. */
+/* Marginal error at which a level ends, for each attempt. Mass that is still misplaced at the end
+ * of a level may be impossible to move at later levels. If a level stalls, the next attempt starts
+ * over with a smaller tolerance. */
 static const double LEVEL_TOLERANCE[] = {3e-4, 1e-6, 0};
 enum { N_ATTEMPTS = 3 };
 
@@ -69,7 +70,7 @@ static ddsc_status check_cancel(sinkhorn_solver *z)
     return ctx_canceled(z->ctx) ? DDSC_ERROR_CANCELED : DDSC_OK;
 }
 
-/* Runs Newton steps until the tolerance is met or they stop reducing the error. */
+/* Runs Newton steps until the error is within the tolerance or stops decreasing. */
 static ddsc_status run_newton(sinkhorn_solver *z, dense_run *run)
 {
     double mark = INFINITY;
@@ -96,7 +97,7 @@ static ddsc_status run_newton(sinkhorn_solver *z, dense_run *run)
     return DDSC_OK;
 }
 
-/* Iterates at the epsilon of the kernel. If `may_stick` is false, it stops as soon as Newton steps
+/* Iterates at the epsilon of the kernel. If `may_stick` is false, stops as soon as Newton steps
  * fail. */
 static ddsc_status run_level(sinkhorn_solver *z, dense_run *run, bool may_stick)
 {
@@ -133,10 +134,10 @@ static ddsc_status run_level(sinkhorn_solver *z, dense_run *run, bool may_stick)
     return DDSC_OK;
 }
 
-/* ---- the levels ---- */
+/* ---- levels ---- */
 
-/* Counts the levels up to the smallest factor^k epsilon at or above the first epsilon, so that the
- * last level has the requested epsilon. */
+/* Returns the smallest k for which factor^k epsilon is at least the first epsilon, so that the last
+ * level has the requested epsilon. */
 int64_t sinkhorn_levels(double range, double epsilon)
 {
     double ratio = SINKHORN_FIRST_EPSILON * range / epsilon;
@@ -184,7 +185,7 @@ static ddsc_status run_levels(sinkhorn_solver *z, double epsilon, dense_run *run
             return status;
         double now = z->epsilon;
         if (spent) {
-            level = 1; /* skip to the requested epsilon */
+            level = 1; /* skips to the requested epsilon */
             before = 0;
         }
         next_level(z, before, level_epsilon(epsilon, level - 1));

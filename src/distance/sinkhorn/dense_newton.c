@@ -1,10 +1,10 @@
-/* Newton's method on the semi-dual of entropic transport, max_f <a,f> + <b,g(f)>, where g(f) is the
- * soft c-transform.
+/* Implements Newton's method on the semi-dual of entropic transport, max_f <a,f> + <b,g(f)>, where
+ * g(f) is the soft c-transform.
  *
  * In units of eps, the gradient is a - P 1 and the Hessian is -(diag(P 1) - P diag(1/b) P'), a
- * graph Laplacian. A step takes one Cholesky factorization of the size of the smaller side, O(n^2 m
- * + n^3). Convergence is quadratic near the solution (as in Brauer, Clason, Lorenz, Wirth 2017),
- * whereas scaling iterations are slow if epsilon is small. */
+ * graph Laplacian. A step takes one Cholesky factorization of the size n of the smaller side, or
+ * O(n^2 m + n^3) operations. Convergence is quadratic near the solution (as in Brauer, Clason,
+ * Lorenz, Wirth 2017), whereas scaling iterations are slow if epsilon is small. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void newton_take(void *owner, arena *a)
 }
 
 /* Computes row_j -= sum_k U_kj row_k over the rows k = first .. j-1, four at a time, starting at
- * the vector that holds column j. */
+ * the vector that contains column j. */
 SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t first, int64_t j)
 {
     double *out = matrix + j * order;
@@ -60,8 +60,9 @@ SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t first, in
 }
 
 /* Computes rows first .. last-1 of U after the previous rows have been subtracted. If rounding
- * makes a pivot non-positive, it belongs to a set of points that exchange no mass with the others.
- * Its original diagonal entry is then used, so that the step leaves that set unchanged. */
+ * makes a pivot non-positive, the pivot belongs to a set of points that exchange no mass with other
+ * points. In this case, the original diagonal entry is used, so that the step leaves this set
+ * unchanged. */
 SIMD_CLONES static void factor_rows(double *matrix, int64_t order, int64_t first, int64_t last,
                                     const double *diagonal)
 {
@@ -104,9 +105,10 @@ SIMD_CLONES static void solve(const double *matrix, int64_t n, int64_t order, do
 }
 
 /* Solves (diag(r) (1 + mu) - P diag(1/b) P') direction = a - r. Without mu, the constant vector
- * would be in the null space, and sets of points that exchange almost no mass would produce vectors
- * close to it. mu regularizes both. It decreases with the error, so that convergence remains
- * quadratic. Returns the slope of the semi-dual along the direction. */
+ * would be in the null space, and sets of points that exchange almost no mass with others would
+ * produce vectors that are nearly in the null space. mu regularizes both. It decreases with the
+ * error, so that convergence remains quadratic. Returns the slope of the semi-dual along the
+ * direction. */
 static double find_direction(const dense_arrays *s, newton_arrays *w, double error)
 {
     const dense_side *x = &s->row;
@@ -128,7 +130,7 @@ static double find_direction(const dense_arrays *s, newton_arrays *w, double err
     return la_dot(n, w->gradient, w->direction);
 }
 
-/* Moves u along the direction and makes the columns exact. Returns the slope of the semi-dual at
+/* Moves u along the direction, and makes the columns exact. Returns the slope of the semi-dual at
  * the new point. */
 static double try_step(dense_arrays *s, const newton_arrays *w, double length, double *error)
 {
@@ -142,8 +144,8 @@ static double try_step(dense_arrays *s, const newton_arrays *w, double length, d
     return slope;
 }
 
-/* Accepts a step if the slope at its end is not negative: the semi-dual is concave, so the step has
- * increased it. Near the maximum, rounding errors exceed the slope, so a step that reduces the
+/* Accepts a step if the slope at its end is not negative. The semi-dual is concave, so such a step
+ * has increased it. Near the maximum, rounding errors exceed the slope, so a step that reduces the
  * error is also accepted. */
 ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved)
 {

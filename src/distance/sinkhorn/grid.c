@@ -1,21 +1,22 @@
-/* Entropic transport between two items on a plane grid (see grid.h for the problem).
+/* Computes entropic transport between two items on a plane grid (see grid.h).
  *
  * The plan is P = diag(u) K diag(v) with K = exp(-|x - y|^2 / eps). The iteration is u += w (a / K
- * v - u), and the same for v with K', where w is the over-relaxation. Both items are centered at
- * their means. This changes the value by exactly |difference of means|^2 and keeps the exponents
+ * v - u), and likewise for v with K', where w is the over-relaxation. Both items are centered at
+ * their means, which changes the value by exactly |difference of means|^2 and keeps the exponents
  * small.
  *
  * The scalings start from the potentials f(x) = x' (1 - M) x of the affine map M between the
  * Gaussians of the items (grid_items.c). The first over-relaxation w is derived from the exact rate
- * of convergence between Gaussians (Janati, Muzellec, Peyre, Cuturi 2020), and pace.h adapts it
+ * of convergence between Gaussians (Janati, Muzellec, Peyre, Cuturi 2020), and pace.h adapts w
  * afterwards.
  *
- * The dual value <a, f> + <b, g> of any f with its optimal g is a lower bound on the value. It
- * increases in every iteration, so a search can use it as a bound and stop the iterations early.
+ * The dual value <a, f> + <b, g> of any f and the optimal g for this f is a lower bound on the
+ * value. It increases in every iteration, so a search can use it as a bound and stop the iterations
+ * early.
  *
- * Each product with K costs O(h w (h + w)) for boxes of h x w cells. A pair is left to the dense
- * engine if its sums leave the range of doubles or if it converges slowly. The result depends only
- * on the pair. */
+ * Each product with K takes O(h w (h + w)) operations for boxes of h x w cells. If the sums for a
+ * pair leave the range of doubles, or if it converges slowly, the dense engine solves the pair. The
+ * result depends only on the pair. */
 #include "distance/sinkhorn/grid.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@
 #include "distance/sinkhorn/dense_kernel.h"
 #include "distance/sinkhorn/grid_kernel.h"
 
-static const double START_LIMIT = 200; /* limit of a starting exponent */
+static const double START_LIMIT = 200; /* limit for starting exponents */
 
 /* One item of a pair, on its bounding box. */
 typedef struct grid_end {
@@ -32,17 +33,17 @@ typedef struct grid_end {
     _Alignas(64) double weight[GRID_BOX], scale[GRID_BOX];
 } grid_end;
 
-/* The arrays of one worker. `table` holds the kernel of each axis as a function of the distance.
- * `across` holds the matrices of the second table, from side 1 to side 0 and in the opposite
- * direction. */
+/* The arrays of one worker. `table` contains the kernel along each axis as a function of the
+ * distance. `across` contains the matrices of the second table, from side 1 to side 0 and in the
+ * opposite direction. */
 typedef struct grid_pair {
     const sinkhorn_grid *grid;
     grid_end end[2];
     double table[2][GRID_TABLE];
     double across[2][SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE];
-    double half[GRID_BOX], sum[GRID_BOX]; /* values on the box after processing one axis, and after
-                                           * both */
-    double apart;                         /* squared distance of the means */
+    double half[GRID_BOX], sum[GRID_BOX]; /* values on the box after one axis, and after both
+                                           * axes */
+    double apart;                         /* squared distance between the means */
 } grid_pair;
 
 struct sinkhorn_grid {
@@ -53,7 +54,7 @@ struct sinkhorn_grid {
     grid_pair *pair;
 };
 
-/* ---- opening ---- */
+/* ---- open and close ---- */
 
 bool sinkhorn_grid_applies(const measures *m, double epsilon)
 {
@@ -100,7 +101,7 @@ const grid_items *sinkhorn_grid_get_items(const sinkhorn_grid *g)
     return &g->items;
 }
 
-/* ---- a pair ---- */
+/* ---- loading a pair ---- */
 
 static int64_t box_size(const grid_end *end)
 {
@@ -117,7 +118,7 @@ static void load_end(const sinkhorn_grid *g, grid_end *end, int64_t i)
         end->weight[place[k]] = view.weight[k] > SINKHORN_NO_WEIGHT ? view.weight[k] : 0;
 }
 
-/* Returns the distance along an axis for a difference of t cells, between the centered items. */
+/* Returns the distance between the centered items along an axis, for a difference of t cells. */
 static double distance(const grid_pair *w, int axis, int t)
 {
     double gap = sinkhorn_grid_gap(w->end[0].item, w->end[1].item, axis);
@@ -223,7 +224,7 @@ static double sharp_value(grid_pair *w)
     return total;
 }
 
-/* Returns <a, f> + <b, g> of the centered items, in units of epsilon. */
+/* Returns <a, f> + <b, g> for the centered items, in units of epsilon. */
 static double dual_value(const grid_pair *w)
 {
     const grid_end *a = &w->end[0], *b = &w->end[1];
@@ -231,8 +232,8 @@ static double dual_value(const grid_pair *w)
            sinkhorn_grid_log_ratio(b->weight, b->scale, box_size(b));
 }
 
-/* Makes the marginal of side 1 exact from its current sums, and measures the error of side 0.
- * Then computes the dual value as in the dense solver. */
+/* Makes the marginal of side 1 exact from its current sums, and measures the error of side 0. Then
+ * computes the dual value as in the dense engine. */
 static bool settle(grid_pair *w, sinkhorn_result *result)
 {
     grid_end *a = &w->end[0], *b = &w->end[1];
@@ -272,7 +273,7 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
                           .tolerance = g->rule.tolerance,
                           .most_passes = SINKHORN_GRID_PASSES,
                           .omega = first_omega(w, g->rule.epsilon),
-                          .since = -1}; /* the first iteration is plain */
+                          .since = -1}; /* the first iteration is not relaxed */
     if (!in_range(half_pass(w, 1, 1)))
         return false;
     for (int64_t k = 1; k <= cap; k++) {
@@ -289,8 +290,8 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
 
 /* ---- bounds ---- */
 
-/* Runs one iteration and computes the dual value of f with its optimal g, which increases in every
- * iteration. */
+/* Runs one iteration, and computes the dual value of f and the optimal g for it. This value
+ * increases in every iteration. */
 static bool evaluate_grid(void *state, int k, double *value)
 {
     grid_pair *w = state;

@@ -1,18 +1,18 @@
-/* Items on a plane grid: their bounding boxes, their moments, and the affine map between their
- * Gaussians.
+/* Represents items on a plane grid: bounding boxes, moments, and the affine map between the
+ * Gaussians of two items.
  *
- * An item is a function on the cells of its bounding box, which is 0 where it has no point. Its
- * mean and covariance are computed from positions within the box, so that their rounding does not
- * depend on the origin of the grid. The covariance of a uniform cell, step^2 / 12 per axis, is
- * added. The covariance is then never singular, even for items on a line.
+ * An item is a function on the cells of its bounding box, which is 0 where it has no point. The
+ * mean and the covariance are computed from positions within the box, so that the rounding errors
+ * do not depend on the origin of the grid. The covariance of a uniform cell, step^2 / 12 per axis,
+ * is added, so that the sum is never singular, even for items on a line.
  *
  * The optimal map between the Gaussians with covariances A and B is x -> M x with the geometric
- * mean M = A^-1 # B = A^-1/2 (A^1/2 B A^1/2)^1/2 A^-1/2 (Gelbrich 1990). Its potential x' (1 - M) x
- * is a good initial guess for the potentials of the items themselves. In two dimensions, the
- * geometric mean has a closed form that needs only determinants.
+ * mean M = A^-1 # B = A^-1/2 (A^1/2 B A^1/2)^1/2 A^-1/2 (Gelbrich 1990). The potential of this map,
+ * x' (1 - M) x, is a good initial guess for the potentials between the items. In two dimensions,
+ * the geometric mean has a closed form that needs only determinants.
  *
- * Apart from the common steps of the grid, every value depends on a single item. Creating the items
- * takes O(nnz) time. */
+ * Apart from the common grid steps, every value depends on a single item. Creating the items takes
+ * O(nnz) time. */
 #include "distance/sinkhorn/grid_items.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@
 
 enum { SIDE = SINKHORN_GRID_SIDE, ITEMS_GRAIN = 64 };
 
-/* Largest deviation of a point from the grid, relative to the extent of the grid. Points must lie
- * on the grid up to rounding, because values are computed from grid positions. */
+/* Largest deviation of a point from the grid, relative to the extent of the grid. Points must be on
+ * the grid up to rounding errors, because values are computed from grid positions. */
 static const double OFF_GRID = 1e-13;
 
 static void cell_of(const measures *m, int32_t row, int32_t at[2])
@@ -104,9 +104,8 @@ static void find_places(const measures *m, item_view view, const grid_item *item
     }
 }
 
-/* Computes the mean and the covariance from the positions in the box, so that rounding does not
- * depend on the origin of the grid. The covariance of a single cell is added, so that a map
- * also exists for items on a line or at a point. */
+/* Computes the mean and the covariance from the positions in the box. The covariance of a single
+ * cell is added, so that the map also exists for items on a line or at a point. */
 static void find_moments(item_view view, const uint16_t *place, const double step[2],
                          grid_item *item)
 {
@@ -174,7 +173,8 @@ void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items)
 }
 
 /* Computes M = A^-1 # B, the geometric mean. In the plane, the mean of P and Q is sqrt(pq) S /
- * sqrt(det S) with S = P / p + Q / q, where p and q are the square roots of their determinants. */
+ * sqrt(det S) with S = P / p + Q / q, where p and q are the square roots of the determinants of P
+ * and Q. */
 void sinkhorn_grid_affine(const double a[3], const double b[3], double m[3])
 {
     double p = sqrt(a[0] * a[2] - a[1] * a[1]), q = sqrt(b[0] * b[2] - b[1] * b[1]);

@@ -1,9 +1,9 @@
-/* Kernels of the grid engine: small matrix products, and passes over a box.
+/* Inner loops of the grid engine: small matrix products, and passes over a box.
  *
- * The kernel of entropic transport on a grid is a product of one factor per axis. Applying it to a
- * function on a box is therefore one small matrix product along the rows and one along the columns.
- * sinkhorn_grid_mix computes such a product for h x w cells in O(h w h) or O(h w w) operations. The
- * sums of a block of GRID_ROWS rows are kept in registers.
+ * The kernel of entropic transport on a grid is a product of one factor per axis. Applying this
+ * kernel to a function on a box therefore takes one small matrix product along the rows and one
+ * along the columns. sinkhorn_grid_mix computes such a product for h x w cells in O(h w h) or O(h w
+ * w) operations. The sums for a block of GRID_ROWS rows are kept in registers.
  *
  * All sums run over the cells in a fixed order, so the bits do not depend on the blocks. Cells
  * without a point have weight and scaling 0, so they do not contribute. */
@@ -11,7 +11,7 @@
 
 enum { MAX_VECTORS = 3 };
 
-/* ---- mixing ---- */
+/* ---- matrix products ---- */
 
 /* Computes a block of GRID_ROWS rows by `vectors` vectors, with the sums in registers. */
 SIMD_INLINE void mix_block(const grid_mix x, double *out, const double *coef, const double *in,

@@ -1,15 +1,16 @@
-/* Kernels of the grid engine. A function on a box of cells is an array of rows, each padded to
- * whole vectors. Weights and scalings are 0 outside an item, so the padding contributes nothing. */
+/* grid_kernel: inner loops of the grid engine. A function on a box of cells is an array of rows,
+ * each padded to whole vectors. Weights and scalings are 0 outside an item, so the padding
+ * contributes nothing. */
 #ifndef DDSC_DISTANCE_SINKHORN_GRID_KERNEL_H
 #define DDSC_DISTANCE_SINKHORN_GRID_KERNEL_H
 
 #include "distance/sinkhorn/grid_items.h"
 
-/* Computes a grid_mix. Rows are processed in whole blocks, so `out` and `coef` must be padded to
- * whole blocks of rows. */
+/* Computes a matrix product along one axis (grid_mix). Rows are processed in whole blocks, so `out`
+ * and `coef` must be padded to whole blocks of rows. */
 void sinkhorn_grid_mix(const grid_mix *x, double *out, const double *coef, const double *in);
 
-/* Returns the sum of |scale sum - weight| and stores the sum of scale * sum in *mass. */
+/* Returns the sum of |scale sum - weight|, and stores the sum of scale * sum in *mass. */
 double sinkhorn_grid_error(const double *scale, const double *weight, const double *sum, int64_t n,
                            double *mass);
 /* Returns the sum of weight log(x / weight) over the entries with positive weight. */

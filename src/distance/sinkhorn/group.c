@@ -3,15 +3,15 @@
  *
  * Small problems, such as pairs of documents with 16 points, are too short for vector operations
  * along a row. Eight problems at a time fill the vectors instead: entry (i, j) of all eight
- * matrices is one vector. The iteration is that of the dense engine, u += w (a / K v - u) and then
- * the same for v. Each lane has its own relaxation w and its own stopping test (pace.h). A mask
- * keeps a lane unchanged once it is done.
+ * matrices is one vector. The iteration is that of the dense engine: u += w (a / K v - u), and then
+ * the same for v. Each lane has a separate relaxation w and a separate stopping test (pace.h). Once
+ * a lane is done, a mask keeps it unchanged.
  *
  * The operations on a lane have the same order as in the dense engine, so each result has the same
- * bits as that of sinkhorn_solve, whatever the other lanes contain. Only problems that can be
- * solved by plain scaling iterations from the first kernel are accepted: epsilon is neither far
- * below nor far above the costs, and all kernel sums stay in range. If the sums of a lane leave the
- * range later, the lane is returned unsolved.
+ * bits as the result of sinkhorn_solve, whatever the other lanes contain. A group accepts only
+ * problems that can be solved by plain scaling iterations from the first kernel: epsilon is neither
+ * far below nor far above the costs, and all kernel sums are in range. If the sums of a lane leave
+ * the range later, the lane is returned unsolved.
  *
  * An iteration takes n m vector operations for the largest sizes n x m in the group, so groups
  * should contain problems of similar size (set.c). */

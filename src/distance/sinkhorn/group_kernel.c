@@ -1,9 +1,9 @@
-/* Kernels of the group engine: the passes of dense_kernel.c for eight problems at once.
+/* Inner loops of the group engine: the passes of dense_kernel.c for eight problems at once.
  *
- * A vector holds the same entry of eight problems. No operation combines lanes, so each lane
- * performs the same steps as the dense engine. Sums have the order of dense_kernel.c: eight partial
- * sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are processed in blocks
- * of four.
+ * A vector contains the same entry of eight problems. No operation combines lanes, so each lane
+ * performs the same steps as the dense engine. Sums have the same order as in dense_kernel.c: first
+ * eight partial sums over the columns congruent modulo 8, then the tree of simd_sum. Rows are
+ * processed in blocks of four.
  *
  * The dense engine pads rows and columns with zeros. The zeros are skipped here, which does not
  * change the bits because x + 0 is x. Masks keep the scalings of inactive problems unchanged. A
@@ -17,7 +17,7 @@
 
 enum { G = SIMD_LANES, BLOCK = SINKHORN_ROW_BLOCK };
 
-/* ---- the cost ---- */
+/* ---- cost ---- */
 
 /* Combines sinkhorn_dense_reduce and sinkhorn_dense_subtract. The base of the padding is 0. */
 SIMD_CLONES void sinkhorn_group_reduce(group_arrays *s, double *range)
@@ -80,7 +80,8 @@ SIMD_INLINE void residue(const double *k, int64_t m, const double *v, int64_t r,
     }
 }
 
-/* Computes (p_r + p_(r+4)) + (p_(r+2) + p_(r+6)) for r = 0 or 1, half of the tree of simd_sum. */
+/* Computes (p_r + p_(r+4)) + (p_(r+2) + p_(r+6)) for r = 0 or 1, which is half of the tree of
+ * simd_sum. */
 SIMD_INLINE void half_tree(const double *k, int64_t m, const double *v, int64_t r, const int rows,
                            simd_f64 *sum)
 {
@@ -147,7 +148,7 @@ typedef struct step {
     simd_f64 low, high;
 } step;
 
-/* Updates one scaling from its sum and returns the error before the update. */
+/* Updates one scaling from its sum, and returns the error before the update. */
 SIMD_INLINE simd_f64 update(const group_side *x, int64_t at, simd_f64 sum, simd_f64 safe, step *t)
 {
     simd_f64 old = simd_load(x->scale + at), w = simd_load(x->weight + at);
@@ -225,7 +226,7 @@ SIMD_INLINE void one_column(const group_side *y, int64_t j, int r, step *t)
     t->error[r] += update(y, (j + r) * G, sum, sum, t);
 }
 
-/* Updates all columns and returns the error before the update. */
+/* Updates all columns, and returns the error before the update. */
 SIMD_INLINE simd_f64 all_columns(group_arrays *s, step *t)
 {
     const group_side *y = &s->column;
@@ -256,7 +257,7 @@ SIMD_CLONES void sinkhorn_group_pass(group_arrays *s, const group_control *contr
     simd_store(seen->high, t.high);
 }
 
-/* ---- the end ---- */
+/* ---- values after the last iteration ---- */
 
 SIMD_CLONES void sinkhorn_group_settle(group_arrays *s, double *error)
 {

@@ -1,6 +1,7 @@
-/* Pace control: chooses the over-relaxation of scaling iterations and decides when to stop.
+/* Implements the pace control, which chooses the over-relaxation of scaling iterations and decides
+ * when to stop.
  *
- * Sinkhorn's iteration converges linearly with some rate eta < 1, which depends on the problem.
+ * Sinkhorn's iteration converges linearly with a rate eta < 1 that depends on the problem.
  * Over-relaxation by a factor omega changes the rate. By Young's theory of successive
  * over-relaxation (1954), the best factor is
  *
@@ -12,10 +13,10 @@
  * also predicts the number of remaining iterations. If this number exceeds the limit, another
  * method (Newton steps or another engine) is used.
  *
- * Over-relaxed iterations leave neither marginal exact. Convergence is therefore declared only
- * after plain iterations, whose marginal error is known exactly. All decisions depend on counts and
- * errors, never on a clock, so they are reproducible. The cost is a few operations per
- * iteration. */
+ * Over-relaxed iterations leave neither marginal exact. The iteration is therefore considered
+ * converged only after plain iterations, whose marginal error is known exactly. All decisions
+ * depend on counts and errors, never on a clock, so they are reproducible. The cost is a few
+ * operations per iteration. */
 #include "distance/sinkhorn/pace.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@
 /* The windows were measured with bench/sinkhorn.py --parts pairs. If a dense problem stalls, some
  * sets of points hardly exchange mass, and Newton steps are necessary. If a problem on a grid
  * stalls, the initial over-relaxation, which is derived from Gaussians, may be too large, so plain
- * iterations are tried first. */
+ * iterations are tried before another engine. */
 const sinkhorn_engine sinkhorn_engine_dense = {
     .plain_window = 8, .relaxed_window = 12, .stalled = 0.9999, .range = SINKHORN_DENSE_RANGE};
 const sinkhorn_engine sinkhorn_engine_grid = {.plain_window = 12,
@@ -40,8 +41,8 @@ double sinkhorn_pace_omega(double eta)
     return 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
 }
 
-/* Returns the over-relaxation for a rate observed under omega, using Young's relation between
- * that rate and the plain rate eta. A rate at or below omega - 1 carries no information, so
+/* Returns the best over-relaxation, given the rate observed with omega, using Young's relation
+ * between this rate and the plain rate eta. Rates of at most omega - 1 contain no information, so
  * omega is returned unchanged. */
 static double relax(double rate, double omega)
 {
@@ -52,7 +53,8 @@ static double relax(double rate, double omega)
     return sinkhorn_pace_omega((rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega));
 }
 
-/* The formula is a fit to times measured for sizes 4 to 1000 (bench/sinkhorn.py --parts pairs). */
+/* The formula was fitted to times measured for sizes from 4 to 1,000 (bench/sinkhorn.py --parts
+ * pairs). */
 static double sinkhorn_newton_price(int64_t rows, int64_t columns)
 {
     double n = (double)rows, m = (double)columns;

@@ -1,13 +1,13 @@
-/* Controls the pace of scaling iterations for all engines: the choice of over-relaxation, the
- * stopping rule and the loop of lower bounds. All decisions depend on iteration counts and errors,
- * never on a clock. */
+/* pace: control of scaling iterations for all engines: the choice of over-relaxation, the stopping
+ * rule and the loop for lower bounds. All decisions depend on iteration counts and errors, never on
+ * a clock. */
 #ifndef DDSC_DISTANCE_SINKHORN_PACE_H
 #define DDSC_DISTANCE_SINKHORN_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Errors and sums that were observed during an iteration. */
+/* Errors and sums observed during an iteration. */
 typedef struct sinkhorn_seen {
     double row_error, column_error; /* L1 errors of the marginals before each half step */
     double low, high;               /* range of all sums */
@@ -17,10 +17,10 @@ typedef struct sinkhorn_seen {
 typedef struct sinkhorn_engine {
     /* number of iterations between decisions; the first half is not measured */
     int64_t plain_window, relaxed_window;
-    double stalled; /* rate that is assumed if the error did not decrease within a window */
-    double range;   /* largest sum without loss of digits; the smallest is its inverse */
-    /* true if the columns can be made exact from the current sums. If false, another pass over the
-     * kernel makes them exact, and one more pass measures the rows. */
+    double stalled; /* assumed rate if the error did not decrease within a window */
+    double range;   /* largest sum without loss of digits; the smallest such sum is its inverse */
+    /* The columns can be made exact from the current sums. If false, another pass over the kernel
+     * is needed, and one more pass to measure the rows. */
     bool settles;
 } sinkhorn_engine;
 
@@ -35,11 +35,11 @@ typedef struct sinkhorn_pace {
     const sinkhorn_engine *engine;
     double tolerance;
     double most_passes; /* predicted number of passes above which another method is used */
-    double omega;       /* over-relaxation of the next iteration */
-    bool exact_columns; /* true if the last iteration was a plain one */
-    int64_t since;      /* iterations since the last decision */
+    double omega;       /* over-relaxation for the next iteration */
+    bool exact_columns; /* the last iteration was not relaxed */
+    int64_t since;      /* number of iterations since the last decision */
     double mark;        /* error at the middle of the window */
-    int64_t patience;   /* number of decisions before another method is tried again */
+    int64_t patience;   /* number of decisions before another method is tried */
 } sinkhorn_pace;
 
 typedef enum sinkhorn_verdict {
@@ -52,14 +52,15 @@ typedef enum sinkhorn_verdict {
 sinkhorn_verdict sinkhorn_pace_next(sinkhorn_pace *p, const sinkhorn_seen *seen);
 /* Returns the best over-relaxation factor for the plain rate of convergence eta. */
 double sinkhorn_pace_omega(double eta);
-/* Returns the number of iterations on n x m points that take as long as solving by Newton steps. */
+/* Returns the number of iterations on n x m points that take as long as a solve with Newton
+ * steps. */
 double sinkhorn_newton_passes(int64_t n, int64_t m);
 
-/* Continues the iterations up to evaluation k (counted from 0), which ends with exact columns.
- * Stores the dual value <a, f> + <b, g>, which is a lower bound on the regularized value for any
+/* Continues the iterations up to evaluation k (counted from 0), which ends with exact columns. Sets
+ * *value to the dual value <a, f> + <b, g>, which is a lower bound on the regularized value for any
  * row potentials. Returns false if there is no valid value. */
 typedef bool (*sinkhorn_evaluation)(void *state, int k, double *value);
-/* Evaluates up to `evaluations` lower bounds and returns the largest, minus a rounding margin
+/* Evaluates up to `evaluations` lower bounds, and returns the largest, minus a rounding margin
  * relative to the value and epsilon. Returns -infinity if there is no bound. Stops as soon as the
  * bound exceeds `enough` or is unlikely to reach it. */
 double sinkhorn_dual_bound(sinkhorn_evaluation evaluate, void *state, int evaluations,

@@ -1,15 +1,14 @@
-/* Chooses the engine for each pair of a set and solves the pair.
+/* Chooses the engine for each pair of a set, and solves the pair.
  *
  * Images use the grid engine, small items the group engine, and all other pairs the dense engine.
- * In a tile of small items, the columns are ordered by size and split into groups of eight. The
- * columns that the row precedes are grouped first, and then the others. Each row is solved with
- * every group. Problems that the grid engine or a group cannot solve are passed to the dense
- * engine, which computes the same bits as a group.
+ * In a tile of small items, the columns are ordered by size and split into groups of eight for each
+ * row: first the columns that the row precedes, then all others. Problems that the grid engine or a
+ * group cannot solve are passed to the dense engine, which computes the same bits as a group.
  *
  * In every pair, the item that comes first in the order of measures_precedes provides the rows. A
- * value therefore depends only on its two items, the settings and the frame, and neither on the
- * grouping nor on the shape of the tile. In addition to the solves, ordering the n columns of a
- * tile takes O(n log n) time. */
+ * value therefore depends only on its two items, the settings and the frame, and not on the groups
+ * or the shape of the tile. In addition to the solves, ordering the n columns of a tile takes O(n
+ * log n) time. */
 #include "distance/sinkhorn/set.h"
 
 #include <string.h>
@@ -31,10 +30,10 @@ struct sinkhorn_set {
     sinkhorn_solver **solver; /* one per worker */
     sinkhorn_group **group;   /* one per worker; NULL if the group engine is not used */
     double *group_weight;     /* nnz weights, scaled for the group engine */
-    bool *fits;               /* n: true if the item can be solved in a group */
+    bool *fits;               /* n: the item can be solved in a group */
 };
 
-/* ---- opening ---- */
+/* ---- open and close ---- */
 
 /* Returns true if the items are small enough on average for the group engine. */
 bool sinkhorn_group_applies(const measures *m)
@@ -42,9 +41,9 @@ bool sinkhorn_group_applies(const measures *m)
     return m->nnz <= SINKHORN_GROUP_SIDE * m->n;
 }
 
-/* Chooses the side of a tile so that every thread has enough tiles. For small items, the side is
- * a multiple of the group size, and a tile has few enough points to store its costs. A few
- * larger items do not affect this choice. */
+/* Chooses the side of a tile so that every thread has enough tiles. For small items, the side is a
+ * multiple of the group size, and a tile has few enough points to store its costs. A few larger
+ * items have no effect on the side. */
 static int64_t tile_side(const measures *m, bool groups)
 {
     int64_t n = m->n, largest = measures_largest_item(m), side;
@@ -134,9 +133,9 @@ int64_t sinkhorn_set_side(const sinkhorn_set *s)
     return s->side;
 }
 
-/* ---- one pair ---- */
+/* ---- single pairs ---- */
 
-/* Swaps the items of a pair if the second one precedes the first. */
+/* Swaps the items of a pair if the second item precedes the first. */
 static void order_pair(const sinkhorn_set *s, int64_t *i, int64_t *j)
 {
     if (measures_precedes(s->m, *j, *i)) {
@@ -190,7 +189,7 @@ double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, 
     return sinkhorn_bound(s->solver[worker], &problem, enough);
 }
 
-/* ---- a tile ---- */
+/* ---- tiles ---- */
 
 static ddsc_status solve_and_take(sinkhorn_set *s, const sinkhorn_tile *t, int64_t i, int64_t j,
                                   int worker)
@@ -202,8 +201,8 @@ static ddsc_status solve_and_take(sinkhorn_set *s, const sinkhorn_tile *t, int64
     return status;
 }
 
-/* Collects the columns of a block that fit in a group, in increasing order of size. Columns of
- * equal size remain in order. */
+/* Lists the columns of a block that fit in a group, in increasing order of size. Columns of equal
+ * size remain in order. */
 static int64_t order_columns(const sinkhorn_set *s, const item_block *block, int64_t *column)
 {
     int64_t n = 0;
@@ -242,7 +241,7 @@ static void put_problem(sinkhorn_set *s, sinkhorn_group *group, int p, int64_t r
 }
 
 /* Solves item i with up to eight columns, the last of which is the largest. If `turned` is true,
- * the columns precede item i and therefore provide the rows of the problems. */
+ * the column items precede item i and therefore provide the rows of the problems. */
 static ddsc_status row_by_group(sinkhorn_set *s, const sinkhorn_tile *t, int64_t i,
                                 const int64_t *column, int64_t n_columns, bool turned, int worker)
 {

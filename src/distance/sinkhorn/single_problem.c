@@ -1,12 +1,12 @@
 /* Implements the public function that solves one entropic problem with a cost matrix.
  *
  * It minimizes <P, C> + eps KL(P | a x b) over the plans P with row sums a and column sums b.
- * Weights of total mass s are divided by s, the dense engine (sinkhorn.h) solves the normalized
- * problem, and plan and values are multiplied by s again. The potentials do not change.
+ * Weights with total mass s are divided by s, the dense engine (sinkhorn.h) solves the normalized
+ * problem, and the plan and the values are multiplied by s. The potentials do not change.
  *
- * The call first checks that weights are non-negative with equal sums, that costs are finite, and
- * that the tolerance is attainable in double precision. The solve takes O(n m) time per iteration
- * and O(n m) memory. If the iteration limit is reached, it returns the current plan with its true
+ * The function first checks that weights are non-negative with equal sums, that costs are finite,
+ * and that the tolerance is attainable in double precision. A solve takes O(n m) time per iteration
+ * and O(n m) memory. If the iteration limit is reached, the result is the current plan with its
  * marginal error. */
 #include <math.h>
 
@@ -31,7 +31,7 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_sinkhorn_setting
     return DDSC_OK;
 }
 
-/* Every entry of an entropic plan is positive, so there is no sparse form of the plan. */
+/* Rejects a request for a sparse plan, because every entry of an entropic plan is positive. */
 static ddsc_status check_places(ddsc_context *ctx, const ddsc_transport *to)
 {
     if (!to->plan_row && !to->plan_column && !to->plan_mass)
@@ -42,8 +42,7 @@ static ddsc_status check_places(ddsc_context *ctx, const ddsc_transport *to)
         "and `plan_mass`");
 }
 
-/* Converts the plan and the values of the normalized problem to those of the original one, by
- * multiplying them by the mass. The potentials do not change. */
+/* Copies the plan of the normalized problem, multiplied by the mass. */
 static void give_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double mass,
                       double *plan)
 {

@@ -1,6 +1,6 @@
-/* Thresholds of this module, each with the benchmark that determined it. `bench` denotes
- * bench/sinkhorn.py. sinkhorn_grid_applies and sinkhorn_group_applies choose the engine of a
- * set, and sinkhorn_newton_price estimates the cost of a Newton step. */
+/* tuning: thresholds of this module, with the benchmarks that determined them. `bench` denotes
+ * bench/sinkhorn.py. sinkhorn_grid_applies and sinkhorn_group_applies choose the engine for a set,
+ * and sinkhorn_newton_price estimates the cost of a Newton step. */
 #ifndef DDSC_DISTANCE_SINKHORN_TUNING_H
 #define DDSC_DISTANCE_SINKHORN_TUNING_H
 
@@ -14,10 +14,9 @@ enum {
     SINKHORN_GRID_SIDE = 64,
 
     /* ---- tiles ---- */
-    SINKHORN_TILE_SIDE = 16, /* number of items along the side of a tile of larger items */
+    SINKHORN_TILE_SIDE = 16, /* number of items per side of a tile of larger items */
     SINKHORN_TILE_POINTS = 4096,
-    /* number of items along the side of a tile of small items, whose costs are computed once per
-     * tile */
+    /* number of items per side of a tile of small items, whose costs are computed once per tile */
     SINKHORN_GROUP_TILE_SIDE = 64,
     SINKHORN_GROUP_TILE_POINTS = 1024,
 
@@ -25,21 +24,22 @@ enum {
     /* largest number of rows; above it, the dense system takes too much memory */
     SINKHORN_NEWTON_ROWS = 4096,
     SINKHORN_NEWTON_WINDOW = 8, /* number of Newton steps within which the error must halve */
-    /* predicted number of passes on a grid above which the dense solver is faster */
+    /* predicted number of passes on a grid above which the dense engine is faster */
     SINKHORN_GRID_PASSES = 2000,
-    SINKHORN_POLL_CELLS = 1 << 16, /* size above which every iteration checks for cancellation */
+    SINKHORN_POLL_CELLS = 1 << 16, /* problem size above which every iteration checks for
+                                    * cancellation */
 
     /* ---- lower bounds ---- */
     SINKHORN_DENSE_EVALUATIONS =
         5, /* evaluations after 1, 2, 4, 8 and 16 iterations (bench --parts sets --sets
             * histograms) */
-    /* evaluations of a first bound on a grid, which has no threshold yet */
+    /* evaluations on a grid for a first bound, which has no threshold yet */
     SINKHORN_QUICK_EVALUATIONS = 2,
     SINKHORN_GRID_EVALUATIONS =
         17, /* evaluations, one per iteration (bench --parts sets --sets mnist) */
 };
 
-/* The computation of a bound stops if the bound plus this multiple of its last increase is below
+/* The computation of a bound stops if the bound plus this multiple of the last increase is below
  * the threshold. */
 static const double SINKHORN_DENSE_PATIENCE = 2, SINKHORN_GRID_PATIENCE = 4;
 
@@ -47,7 +47,7 @@ static const double SINKHORN_DENSE_PATIENCE = 2, SINKHORN_GRID_PATIENCE = 4;
  * of a dense kernel. */
 static const double SINKHORN_GRID_CELL_PRICE = 0.6;
 /* Limits of epsilon relative to the squared diagonal of a grid. Below the lower limit, sums leave
- * the range of doubles and Newton steps are needed. Above the upper limit, only the dense solver
+ * the range of doubles and Newton steps are needed. Above the upper limit, only the dense engine
  * implements the accurate formula. */
 static const double SINKHORN_GRID_SMALL_EPSILON = 3e-4, SINKHORN_GRID_LARGE_EPSILON = 100;
 
@@ -59,14 +59,14 @@ static const double SINKHORN_LEVEL_FACTOR = 3;
 /* Weights below this fraction of an item's mass do not change any value in double precision. */
 static const double SINKHORN_NO_WEIGHT = 1e-30;
 /* If epsilon is above this multiple of the range of the cost, the primal formula is more accurate
- * than the dual. */
+ * than the dual formula. */
 static const double SINKHORN_LARGE_EPSILON = 100;
 /* If epsilon is above this multiple of the range of the cost, the first-order potentials are exact
- * up to rounding. */
+ * up to rounding errors. */
 static const double SINKHORN_PRODUCT_EPSILON = 1e8;
 /* Upper limits of the kernel sums; the lower limits are their inverses. Outside these limits, the
  * dense engine absorbs the scalings and recomputes the kernel. The grid engine cannot absorb
- * scalings and leaves the pair to the dense engine. */
+ * scalings, so the dense engine solves such pairs. */
 static const double SINKHORN_DENSE_RANGE = 1e60, SINKHORN_GRID_RANGE = 1e120;
 
 #endif

@@ -139,7 +139,7 @@ static ddsc_status begin_rows(cloud *c, int64_t n)
     return cloud_choose(c, true);
 }
 
-/* Splits a line into numbers separated by blanks, commas or semicolons. */
+/* Splits a line into numbers separated by whitespace, commas or semicolons. */
 static ddsc_status cut_line(cloud *c, char *line, double *value, int64_t *n)
 {
     static const char separators[] = " \t\r\v\f,;";
@@ -219,7 +219,7 @@ static ddsc_status off_number(cloud *c, double *value)
 }
 
 /* Reads OFF, COFF, NOFF, and so on. Some programs write the counts directly after the keyword,
- * without a blank. */
+ * without a space. */
 static ddsc_status read_off(cloud *c)
 {
     size_t length;

@@ -1,4 +1,4 @@
-/* The state of reading a file with one point cloud: the columns, and the points read so far. */
+/* The state of a point cloud reader: the columns of the file, and the points read so far. */
 #ifndef DDSC_IO_FORMAT_CLOUD_H
 #define DDSC_IO_FORMAT_CLOUD_H
 
@@ -28,10 +28,10 @@ typedef struct cloud {
 } cloud;
 
 ddsc_status cloud_add_field(cloud *c, const char *name, num_type type);
-/* Chooses the coordinates by the requested names. If none are requested, the coordinates are all
- * fields, or x, y and z if these exist. Must be called before rows are added. */
+/* Chooses the fields with the requested names as coordinates. If no names are requested, chooses
+ * all fields if `all` is true, else x, y and z. Must be called before rows are added. */
 ddsc_status cloud_choose(cloud *c, bool all);
-/* Adds the row in c->value as one more point. */
+/* Appends the row in c->value as a point. */
 ddsc_status cloud_put_row(cloud *c);
 /* Reads the next token as a number. nan and inf are allowed. */
 ddsc_status cloud_next_number(cloud *c, double *value);

@@ -1,6 +1,6 @@
 /* Reads pcd 0.7 files of the Point Cloud Library. The header consists of lines of text. The points
  * follow as rows of text, as bytes, or field by field in LZF compression (Lehmann). In this format,
- * non-finite points mean "not measured" and are omitted. */
+ * a point with non-finite coordinates was not measured; such points are omitted. */
 #include "io/format/cloud.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct pcd {
 
 /* ---- header ---- */
 
-/* Calls `fn` for each word of the header line in `rest`, which must have one word per field. */
+/* Calls `fn` for each word of a header line. The line must have one word per field. */
 static ddsc_status each_word(pcd *p, char *rest, const char *what,
                              ddsc_status (*fn)(pcd *, int64_t k, const char *word))
 {
@@ -159,9 +159,9 @@ static ddsc_status pcd_bytes(pcd *p)
     return DDSC_OK;
 }
 
-/* Decompresses LZF. A control byte below 32 copies that number of literal bytes plus one. Any
- * other control sequence has three bits of length and a 13-bit backward distance. Returns false
- * unless the output has exactly n_out bytes. */
+/* Decompresses LZF. After a control byte c < 32, c + 1 literal bytes follow. Any other control
+ * sequence repeats earlier output, and contains the length of the repeated output and its 13-bit
+ * backward distance. Returns false unless the output has exactly n_out bytes. */
 static bool unpack_lzf(unsigned char *out, int64_t n_out, const unsigned char *in, int64_t n_in)
 {
     int64_t at = 0;

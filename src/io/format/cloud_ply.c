@@ -1,6 +1,6 @@
 /* Reads ply files (Turk 1994). The header lists elements and their properties. The values follow as
  * text, or as bytes in either byte order. The vertices are the points. Elements before the vertices
- * are skipped, and elements after them are not read. */
+ * are skipped, and elements after the vertices are not read. */
 #include "io/format/cloud.h"
 
 #include <string.h>

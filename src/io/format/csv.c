@@ -1,7 +1,7 @@
-/* Reads csv and tsv in long form: a header, then one row per point. table.c determines the meaning
- * of each column. Rows with the same id form one item, wherever they are in the file, and items are
- * in the order of their first rows. A column whose first value is not a number contains text; it is
- * omitted with a warning. */
+/* Reads csv and tsv files in long format: a header, then one row per point. table.c determines the
+ * meaning of each column. Rows with the same id form one item, wherever they are in the file, and
+ * items are in the order of their first rows. A column whose first value is not a number is treated
+ * as text and excluded with a warning. */
 #include "io/format/table.h"
 
 #include <math.h>
@@ -53,9 +53,8 @@ static bool is_missing(const char *text)
     return false;
 }
 
-/* Parses a number. If semicolons separate the fields, a comma may be the decimal point. A file that
- * contains both decimal commas and decimal points is rejected, because one of them may separate
- * thousands. */
+/* Parses a number. If semicolons separate the fields, the decimal point may be a comma. A file with
+ * both commas and periods in numbers is rejected, because one of them may separate thousands. */
 static ddsc_status parse_number(reader *r, char *text, double *value, bool *good)
 {
     char *mark = r->delimiter == ';' ? strpbrk(text, ",.") : NULL;
@@ -172,7 +171,7 @@ static ddsc_status check_label(reader *r, int64_t item)
                             QUOTE(text), (long long)r->first_line[item], QUOTE(first));
 }
 
-/* Checks that each requested metadata column has the same value in all rows of an item. */
+/* Checks that the requested metadata columns have the same values as in the item's first row. */
 static ddsc_status check_asked(reader *r, int64_t item)
 {
     size_t n;
@@ -282,8 +281,9 @@ static ddsc_status read_rows(reader *r, const ddsc_read_settings *set)
 
 /* ---- choice of the coordinate columns, after all rows have been read ---- */
 
-/* Fails if the first value of a column is not a number but most other values are, because the first
- * value is then probably a mistake and the column is not text. */
+/* Fails if the first value of a column is not a number but most other values are, because the
+ * column then probably contains numbers and its first value is wrong. Also fails if a numeric
+ * column has missing values. */
 static ddsc_status check_column(reader *r, const table_column *k)
 {
     const char *name = table_name(&r->c, k->at);
@@ -348,7 +348,8 @@ static ddsc_status count_rows(reader *r)
     return DDSC_OK;
 }
 
-/* Sorts the rows by item, in file order within each item. Only the chosen columns are preserved. */
+/* Sorts the rows by item, in file order within each item, and drops the columns that were not
+ * chosen. */
 static ddsc_status order_rows(reader *r, const int64_t *kept)
 {
     ddsc_status status = DDSC_OK;

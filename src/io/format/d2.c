@@ -1,6 +1,6 @@
 /* Reads .d2 files (AD2-clustering project, Ye et al. 2017), which contain numbers separated by
- * blanks. An object consists of one or more consecutive phases. A phase contains its dimension, the
- * number of points n, n weights, and n rows of coordinates. */
+ * whitespace. An object consists of one or more consecutive phases. A phase consists of the
+ * dimension, the number of points n, n weights, and n rows of coordinates. */
 #include "io/format/d2.h"
 
 #include <math.h>
@@ -115,7 +115,8 @@ static ddsc_status read_points(d2_file *f, d2_tokens *t, const d2_record *r)
     return DDSC_OK;
 }
 
-/* Returns the table that a record refers to: the table of its phase, or the only table. */
+/* Returns the table that a record refers to: the table of its phase, or the only table. Returns
+ * NULL if there is no such table or if its dimension does not match. */
 static const d2_table *table_of(const d2_file *f, int64_t record, int64_t dim, int phases)
 {
     int n_there = 0;

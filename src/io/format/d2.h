@@ -7,7 +7,7 @@
 
 enum { D2_MAX_PHASES = 16, D2_MAX_DIM = 1 << 20 };
 
-/* Splits a text into tokens, counts blank lines, and tracks positions. */
+/* Splits a file into tokens, counts blank lines, and tracks the position. */
 typedef struct d2_tokens {
     io_stream *s;
     char *line, *at;
@@ -19,8 +19,8 @@ ddsc_status d2_next(d2_tokens *t, char **token);
 ddsc_status d2_next_number(d2_tokens *t, double *value, const char *what);
 ddsc_status d2_next_integer(d2_tokens *t, int64_t *value, int64_t most, const char *what);
 
-/* One distribution of the file. Its values are stored in a pool: n weights, followed by n x dim
- * coordinates or, if a table exists and is not dense, by n ids. */
+/* One distribution of the file. The values of a distribution are stored in a pool: n weights,
+ * followed by n x dim coordinates or, if a table exists and is not dense, by n ids. */
 typedef struct d2_record {
     int64_t dim, n, at, line;
     bool blank_before;
@@ -35,7 +35,7 @@ typedef struct d2_file {
     double *pool;
     int64_t n_pool, pool_room;
     d2_table table[D2_MAX_PHASES];
-    int n_tables; /* highest phase with a table, from 1 */
+    int n_tables; /* highest phase with a table, counted from 1 */
 } d2_file;
 
 /* Finds the tables next to the file, at most one per phase. */

@@ -73,7 +73,7 @@ static double record_mean(const d2_file *f, const d2_record *r, int64_t coordina
     return mass > 0 ? sum / mass : 0;
 }
 
-/* Returns the share of the variance of the means that the phase index r mod p explains. */
+/* Returns the fraction of the variance of the means that the phase index r mod p explains. */
 static double explained_share(const double *mean, int64_t n, int64_t p)
 {
     double center[D2_MAX_PHASES] = {0}, all = 0, total = 0, between = 0;
@@ -88,9 +88,9 @@ static double explained_share(const double *mean, int64_t n, int64_t p)
     return total > 0 && isfinite(total) ? between / total : 0;
 }
 
-/* Finds the number of alternating distributions: the period for which the phase index explains four
- * fifths of the variance of the means in some coordinate. Sets *phases to 1 if there is no such
- * period. */
+/* Infers the number of phases from alternating distributions: the smallest period for which the
+ * phase index explains more than 80% of the variance of the means in some coordinate. Sets *phases
+ * to 1 if there is no such period. */
 static ddsc_status phases_by_turns(d2_file *f, int64_t *phases)
 {
     ddsc_status status = DDSC_OK;
@@ -121,8 +121,8 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
         found = phases_by_dimension(f);
         if (found == 0)
             return stream_fail(f->s,
-                               "dimensions change without a pattern (%lld distributions); specify "
-                               "the number of phases per object (--phases)",
+                               "the dimensions of its %lld distributions change without a pattern; "
+                               "specify the number of phases per object (--phases)",
                                (long long)f->n_records);
         if (found == 1)
             CHECK(phases_by_turns(f, &found));
@@ -189,8 +189,8 @@ static ddsc_status assemble_shared(d2_file *f, measures_parts *out, const d2_tab
     return DDSC_OK;
 }
 
-/* One object, which is the product of its records. For independent phases, W2^2 of the products is
- * the sum of W2^2 over the phases. Ye et al. combine phases in the same way. */
+/* One object, as the product distribution of its records. For product distributions, W2^2 is the
+ * sum of W2^2 over the phases, which is how Ye et al. combine phases. */
 typedef struct product {
     const d2_record *record;
     int64_t count, size, dim;
@@ -216,7 +216,8 @@ static ddsc_status make_product(d2_file *f, product *p, const d2_record *record,
     return DDSC_OK;
 }
 
-/* Computes the weight and point of one cell. Returns false if the cell must be skipped. */
+/* Computes the weight and the point of one cell of the product. Returns false if the cell must be
+ * skipped. */
 static bool take_cell(const d2_file *f, const product *p, int64_t cell, double *weight,
                       double *point)
 {

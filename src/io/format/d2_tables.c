@@ -1,4 +1,4 @@
-/* Reads the tables in the folder of a .d2 file. A vocabulary contains points. A matrix of bin costs
+/* Reads the tables that accompany a .d2 file. A vocabulary contains points. A matrix of bin costs
  * is converted to points whose squared distances are the costs, using classical scaling (Torgerson
  * 1952). */
 #include "io/format/d2.h"
@@ -141,7 +141,7 @@ static bool find_beside(char out[TABLE_PATH], const char *path, const char *kind
 
 typedef ddsc_status (*table_fn)(ddsc_context *ctx, d2_table *table, io_stream *s);
 
-/* Finds the table of a phase. Returns its reader, or NULL if there is no table. */
+/* Finds the table of a phase. Returns the reader of the table, or NULL if there is none. */
 static table_fn find_phase_table(char out[TABLE_PATH], const char *path, int phase)
 {
     if (find_beside(out, path, "vocab", phase))

@@ -1,6 +1,6 @@
-/* Reads fcs 2.0, 3.0 and 3.1 (flow and mass cytometry). Each file is one item. Its events are the
- * points, and its channels are the coordinates. The reader supports list mode, types I, F and D,
- * and both byte orders. */
+/* Reads fcs files of versions 2.0, 3.0 and 3.1 (flow and mass cytometry). Each file is one item.
+ * The events are the points, and the channels are the coordinates. The reader supports list mode,
+ * types I, F and D, and both byte orders. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -33,11 +33,11 @@ typedef struct fcs {
     int64_t n_chosen;
 } fcs;
 
-/* ---- TEXT segment: a delimiter, followed by alternating keys and values; a doubled delimiter is a
- * literal one ---- */
+/* ---- TEXT segment: a delimiter, then alternating keys and values; a doubled delimiter is literal
+ * ---- */
 
-/* Reads one word at *from and writes it to *to without surrounding blanks. The text is edited in
- * place: *to never exceeds *from. */
+/* Reads one word at *from and writes it to *to without surrounding spaces. The text is edited in
+ * place, because *to never exceeds *from. */
 static char *cut_word(char **to, const char **from, const char *end, char delimiter)
 {
     char *word = *to, *at = *to;
@@ -86,7 +86,7 @@ static const char *find_value(const fcs *f, const char *key)
     return number < 0 ? NULL : f->value[number];
 }
 
-/* Parses a number padded with blanks, as in the header. */
+/* Parses a number padded with spaces, as in the header. */
 static bool parse_padded(const char *text, int64_t *value)
 {
     char digits[24];
@@ -135,7 +135,7 @@ static ddsc_status read_text(fcs *f)
         !header_offset(head, 2, &f->data_begin) || !header_offset(head, 3, &f->data_end))
         return stream_fail(f->s, "the FCS header contains offsets that are not numbers");
     bool overlaps = f->data_begin > begin && end > f->data_begin;
-    if (f->data_begin > begin) /* in files of some programs, TEXT ends at the first byte of DATA */
+    if (f->data_begin > begin) /* some programs let TEXT end at the first byte of DATA */
         end = overlaps ? end : BASE_MIN(end, f->data_begin - 1);
     int64_t n = end - begin + 1;
     if (begin < HEADER_SIZE || n < 3 || n > TEXT_MAX || end > f->size || overlaps)
@@ -184,8 +184,8 @@ static ddsc_status set_width(fcs *f, channel *c, int64_t number)
     return DDSC_OK;
 }
 
-/* Sets the mask from $PnR, the number of possible values. Bits above the next power of two are
- * ignored. */
+/* Sets the mask from $PnR, the number of possible values. Bits beyond those needed for this number
+ * are ignored. */
 static ddsc_status set_mask(fcs *f, channel *c, int64_t number)
 {
     char key[32];
@@ -259,7 +259,8 @@ static ddsc_status read_channels(fcs *f)
     return DDSC_OK;
 }
 
-/* Finds a channel by $PnN or $PnS, else by its number from 1. Returns -1 if there is none. */
+/* Finds a channel by $PnN, by $PnS, or by its number, counted from 1. Returns -1 if there is
+ * none. */
 static int64_t find_channel(const fcs *f, const char *name)
 {
     int64_t number;
@@ -356,8 +357,8 @@ static ddsc_status choose_channels(fcs *f, const ddsc_read_settings *set)
 
 /* ---- data ---- */
 
-/* Finds the DATA segment. Offsets above 99,999,999 are stored in TEXT. The end may be inclusive or
- * exclusive, depending on the program that wrote the file. */
+/* Finds the DATA segment. Offsets above 99,999,999 are stored in TEXT. Depending on the program
+ * that wrote the file, the end offset may be inclusive or exclusive. */
 static ddsc_status find_data(fcs *f)
 {
     int64_t need;
@@ -381,7 +382,7 @@ static ddsc_status find_data(fcs *f)
                            "%lld to %lld of %lld",
                            (long long)f->n_events, (long long)f->event_bytes,
                            (long long)f->data_begin, (long long)f->data_end, (long long)f->size);
-    /* One byte may remain, because some programs write the position after the last byte as the
+    /* One byte may remain, because some programs write the offset after the last byte as the
      * end. */
     if (f->data_end - f->data_begin + 1 - need >= BASE_MAX(f->event_bytes, 2))
         return stream_fail(f->s,
@@ -431,8 +432,8 @@ done:
 
 /* ---- the item ---- */
 
-/* Names channels by their stain ("CD3"), which users know best, or by the short name ("FL1-A") if
- * there is no stain. */
+/* Names each channel by its stain ("CD3"), which users know best, or by its short name ("FL1-A") if
+ * it has no stain. */
 static ddsc_status name_channels(fcs *f, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;

@@ -1,7 +1,7 @@
 /* Reads HDF5 files: cells in the AnnData layout (h5ad), or plain tables. One row of a matrix is one
- * point. The columns that describe rows (a sample, a class) are in the folder obs or in the folder
- * of the matrix. The reader supports AnnData's on-disk format 0.1.0 (with encoding-type attributes)
- * and the format of AnnData 0.7. */
+ * point. The columns that describe the rows (such as sample or class) are in the folder obs or in
+ * the folder of the matrix. The reader supports AnnData's on-disk format 0.1.0 (with encoding-type
+ * attributes) and the format of AnnData 0.7. */
 #include "io/format/h5ad.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Smallest maximum of values that are treated as raw counts. Smaller integers may be codes or
- * ranks. */
+/* Integers are treated as raw counts if their maximum is at least this large. Smaller integers may
+ * be codes or ranks. */
 static const double COUNTS_FROM = 10;
 
 /* ---- items ---- */
@@ -108,8 +108,7 @@ static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *l
     return DDSC_OK;
 }
 
-/* Reads the requested metadata of a row, which must match those of the first row of the same
- * item. */
+/* Reads the requested metadata of a row, which must equal those of the item's first row. */
 static ddsc_status take_asked_texts(h5ad *h, cell_grouping *g, int64_t row, int64_t item,
                                     bool is_new)
 {
@@ -278,8 +277,8 @@ done:
     return status;
 }
 
-/* Records in the context if the values of cells are raw counts: non-negative integers, some of them
- * at least COUNTS_FROM. The program then warns unless a transform is requested. */
+/* Adds a note if the values of cells look like raw counts: non-negative integers, some of them at
+ * least COUNTS_FROM. The program then warns unless a transform is requested. */
 static void note_counts(const h5ad *h)
 {
     const measures_parts *p = h->out;

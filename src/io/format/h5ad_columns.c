@@ -1,5 +1,5 @@
-/* Reads the columns that describe the rows of an HDF5 file of cells, in the folder obs or in the
- * folder of the matrix: plain tables, categories with a code per row, and values with a mask.
+/* Reads the columns that describe the rows of an HDF5 file of cells, from the folder obs or from
+ * the folder of the matrix: plain arrays, categories with a code per row, and values with a mask.
  * Columns that are constant within each item become metadata of the items. */
 #include "io/format/h5ad.h"
 
@@ -156,11 +156,12 @@ typedef struct constant_column {
     const int64_t *item; /* item of each row, or -1 */
     text_rows value;     /* the text of each item */
     int64_t n;           /* number of items that have a text */
-    bool varies, any;    /* varies: the texts of some item differ; any: some text is not empty */
+    bool varies,
+        any; /* varies: the rows of some item have different texts; any: some text is not empty */
 } constant_column;
 
-/* Compares a text with the first one of its item. Items are numbered in the order of their first
- * rows. If the texts differ, it fails without a message, which ends the reading. */
+/* Compares a text with the first text of the same item. Items are numbered in the order of their
+ * first rows. If the texts differ, fails without a message, which stops the reader. */
 static ddsc_status compare_row_text(void *arg, int64_t row, const char *text, size_t n)
 {
     constant_column *c = arg;
@@ -179,8 +180,8 @@ static ddsc_status compare_row_text(void *arg, int64_t row, const char *text, si
     return c->varies ? DDSC_ERROR_INPUT : DDSC_OK;
 }
 
-/* Compares the rows while they are read. For a column that differs from cell to cell, reading ends
- * after the first batch. */
+/* Compares the rows while they are read, so that reading stops after the first batch if the column
+ * differs from cell to cell. */
 static ddsc_status scan_table(h5ad *h, constant_column *c, const char *path)
 {
     h5_array a;
@@ -203,7 +204,7 @@ static ddsc_status scan_texts(h5ad *h, constant_column *c, const char *name)
     return status;
 }
 
-/* Reads a column. If it cannot be read, it is skipped with a warning, because it was not
+/* Reads a column. A column that cannot be read is skipped with a warning, because it was not
  * requested. */
 static ddsc_status scan_column(h5ad *h, constant_column *c, const char *name)
 {
@@ -233,7 +234,7 @@ static bool names_list_has(const char *list, const char *name)
     return false;
 }
 
-/* Returns true for columns that have another role. */
+/* Returns true for a column that has another role, such as id, label or weight. */
 static bool has_role(const h5ad *h, const char *name, const char *index)
 {
     const ddsc_read_settings *set = h->set;
@@ -316,7 +317,7 @@ ddsc_status h5ad_add_constant(h5ad *h, const int64_t *item)
         MEM_FREE(h->ctx, c.value.text, c.value.at);
         CHECK(status);
     }
-    ctx_warn(h->ctx, "%s: only the first %d columns of obs are metadata", stream_name(h->s),
+    ctx_warn(h->ctx, "%s: only the first %d columns of obs are used as metadata", stream_name(h->s),
              CONSTANT_MOST);
     return DDSC_OK;
 }

@@ -1,6 +1,6 @@
-/* Finds the matrix of an HDF5 file, names its columns, and reads its values, which are dense,
- * compressed rows (csr) or compressed columns (csc). Only the chosen columns of the chosen rows are
- * stored in memory. */
+/* Finds the matrix of an HDF5 file, names its columns, and reads its values, which are stored as a
+ * dense table, compressed rows (csr) or compressed columns (csc). Only the chosen columns of the
+ * chosen rows are stored in memory. */
 #include "io/format/h5ad.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -107,7 +107,8 @@ done:
     return status;
 }
 
-/* Numbers the columns: pca1, pca2, ... for obsm/X_pca, and x1, x2, ... for a plain table. */
+/* Names the columns by number: pca1, pca2, ... for obsm/X_pca, and x1, x2, ... for a plain
+ * table. */
 static ddsc_status number_names(h5ad *h, const char *stem)
 {
     char name[H5_PATH];
@@ -147,7 +148,7 @@ static ddsc_status fail_no_name(h5ad *h, const char *name)
                        QUOTE(h->matrix), QUOTE(name), list, at < sizeof list ? "" : "...");
 }
 
-/* Selects the column with this name, or all columns that match the pattern. */
+/* Selects the column with this name or, if there is none, all columns that match the pattern. */
 static ddsc_status take_columns(void *arg, const char *name)
 {
     h5ad *h = arg;
@@ -302,8 +303,8 @@ static ddsc_status open_sparse(h5ad *h, sparse_arrays *m)
     return DDSC_OK;
 }
 
-/* Stores the entries [at, at + n), the first of which is in *line. Entries with the same position
- * are added, as in scipy. */
+/* Stores the entries [at, at + n). *line is the line of the last stored entry. Entries with the
+ * same row and column are added, as in scipy. */
 static ddsc_status put_entries(h5ad *h, const sparse_arrays *m, int64_t at, int64_t n,
                                int64_t *line)
 {
@@ -347,8 +348,8 @@ done:
     return status;
 }
 
-/* Returns the size of the machine's memory. A dense copy of a sparse matrix can exceed it, in which
- * case the process would be killed while it fills the copy. */
+/* Returns the size of the machine's memory. If a dense copy of a sparse matrix exceeded this size,
+ * the process would be killed while filling the copy. */
 static int64_t memory_size(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

@@ -63,7 +63,7 @@ static ddsc_status join_entries(ddsc_context *ctx, measures_parts *a, measures_p
 
 /* ---- ids ---- */
 
-/* Names items without ids "file:number", or "file" if the file has one item. */
+/* Names the items "file:number", or "file" if the file has a single item. */
 static ddsc_status make_ids(ddsc_context *ctx, measures_parts *p, const char *where)
 {
     const char *base;

@@ -1,4 +1,4 @@
-/* Reads labels (class numbers or names, one per row) from csv, plain lines, npy, npz or idx files.
+/* Reads labels (class numbers or names, one per row) from csv, plain text, npy, npz or idx files.
  * Writes labels.csv (ddsc_labels_write). */
 #include "io/format/archive.h"
 
@@ -112,8 +112,7 @@ typedef struct column_reader {
     text_rows ids;
     char delimiter;
     int64_t n_columns, column, id_column; /* -1 if there are no ids */
-    bool first_is_word;                   /* true for a file with one column whose first line may be
-                                           * a header */
+    bool first_is_word; /* true if the file has one column whose first line may be a header */
 } column_reader;
 
 static bool is_integer(const char *text)
@@ -122,9 +121,9 @@ static bool is_integer(const char *text)
     return number_parse_integer(text, &value);
 }
 
-/* Reads the first line. If the header has several columns, the labels are in `label`, or else in
- * the last column. A single column has a header if its first line is "label" or is the only line
- * that is not an integer. */
+/* Reads the first line. If this line has several columns, it is a header, and the labels are in the
+ * column `label` or, if there is none, in the last column. A single column has a header if its
+ * first line is "label" or the only line that is not an integer. */
 static ddsc_status take_first(column_reader *r)
 {
     int64_t found = -1;
@@ -174,8 +173,8 @@ static ddsc_status take_line(column_reader *r, char *line)
     return label_list_add(r->ctx, &r->list, text, strlen(text));
 }
 
-/* Removes the first line of a file with one column if all other lines are integers, because it is
- * then a header. */
+/* Removes the first line of a file with one column if it is a header, that is, if only the other
+ * lines are integers. */
 static void drop_heading(column_reader *r)
 {
     if (!r->first_is_word || r->list.n < 2)
@@ -248,7 +247,8 @@ done:
     return status;
 }
 
-/* Writes one line per row. If `labels` has one label per item, dropped rows are written as -1. */
+/* Writes one line per row. If `labels` has one label per item, rows without an item get the label
+ * -1. */
 static ddsc_status write_labels(const int32_t *labels, int64_t n, const measures *m, io_writer *w)
 {
     CHECK(writer_printf(w, "id,label\n"));
@@ -284,8 +284,8 @@ ddsc_status ddsc_labels_write(ddsc_context *ctx, const int32_t *labels, int64_t 
     return writer_finish(w, write_labels(labels, n, m, w));
 }
 
-/* ---- joining labels to items or to the labels of another file, by id if both have ids, otherwise
- * by row ---- */
+/* ---- joining labels to items or to another file's labels: by id if both have ids, else by row
+ * ---- */
 
 enum { NUMBER_SIZE = 24 };
 
@@ -313,8 +313,8 @@ static ddsc_status join_by_order(ddsc_context *ctx, const measures_parts *labels
     return DDSC_OK;
 }
 
-/* Finds the row of each target id in the file, or -1. *twice is set to an id that occurs twice
- * on one side. */
+/* For each target id, finds its row in the file, or -1. If an id occurs twice in the file or among
+ * the targets, sets *twice to this id. */
 static ddsc_status match_ids(ddsc_context *ctx, int64_t *row, const char **twice, bool *twice_here,
                              const measures_parts *labels, const label_target *to)
 {
@@ -350,7 +350,7 @@ done:
     return status;
 }
 
-/* Returns the first id that occurs on one side only, or NULL. */
+/* Returns the first id that occurs only in the file or only among the targets, or NULL. */
 static const char *first_alone(bool *missing_here, const int64_t *row, const measures_parts *labels,
                                const label_target *to, bool *used)
 {

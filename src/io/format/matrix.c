@@ -17,8 +17,9 @@ typedef struct csv_matrix {
     bool named; /* true if the first column contains names */
 } csv_matrix;
 
-/* Returns true if the line is a header. If only one field is not numeric, it may be the name of a
- * row. If the first field is empty, the line is the header of a table with row names. */
+/* Returns true if the line is a header: if it starts with an empty field, or if a field other than
+ * the first is not a number. The first field may be the name of a row. A line with a single field
+ * is a header unless the field is a number. */
 static bool is_header(const csv_matrix *t)
 {
     double ignored;
@@ -111,7 +112,7 @@ static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, i
     }
 }
 
-/* A file with a square matrix, and its contents. */
+/* A file with a square matrix, and the matrix read from it. */
 typedef struct matrix_file {
     ddsc_context *ctx;
     const char *path;
@@ -164,8 +165,7 @@ static ddsc_status matrix_move(matrix_file *f)
         return DDSC_OK;
     CHECK(team_first(ctx, &f->n, sizeof f->n));
     if (!first)
-        f->value = &elsewhere; /* not NULL, so that the shared block includes space for the
-                                * matrix */
+        f->value = &elsewhere; /* not NULL, so that list_matrix lists the matrix */
     ddsc_status status = team_move(ctx, &block, f, list_matrix);
     if (status < 0 && !first)
         f->value = block;

@@ -1,5 +1,6 @@
-/* Reads metadata columns (class, batch, age, file) from a separate table, whose rows are matched to
- * items by id. Values remain text. Like titles, they are reduced to one line and truncated. */
+/* Reads metadata columns (such as class, batch or age) from a separate table, whose rows are
+ * matched to items by id. Values remain text. Like titles, they are converted to one line and
+ * truncated. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ typedef struct meta_reader {
     field_list field;
     char delimiter, *tidy;
     int64_t tidy_room, n_fields, n_kept, n_rows;
-    int64_t id[META_IDS]; /* columns whose texts, joined by "/", form the id */
+    int64_t id[META_IDS]; /* columns whose texts, joined with "/", form the id */
     int n_ids;
     char *joined;
     int64_t joined_room;
@@ -29,8 +30,8 @@ static int64_t meta_find(const meta_reader *r, const char *name, size_t n)
     return -1;
 }
 
-/* Finds the columns that form the ids of the items. If some of them are missing, the column `id` is
- * used. */
+/* Finds the columns that form the ids of the items. If any of these columns is missing, uses the
+ * column `id` instead. */
 static void meta_find_ids(meta_reader *r, const char *id_columns)
 {
     for (const char *at = id_columns; at && r->n_ids < META_IDS; at++) {
@@ -92,8 +93,8 @@ static ddsc_status meta_header(meta_reader *r, const char *id_columns)
     }
     if (r->n_ids == 0)
         return stream_fail_line(r->s,
-                                ": there is neither a column \"id\" nor all id columns of the "
-                                "items (--id); the columns are: %s",
+                                ": the table has neither a column \"id\" nor all id columns of "
+                                "the items (--id); its columns are: %s",
                                 list);
     for (int64_t k = 0; k < r->n_fields; k++) {
         if (is_meta_id(r, k))
@@ -146,7 +147,7 @@ static ddsc_status meta_table(meta_reader *r, const char *id_columns)
     }
 }
 
-/* Finds the row of the table for each item, or -1, and counts the items without a row. */
+/* For each item, finds its row in the table, or -1, and counts the items without a row. */
 static ddsc_status meta_match(meta_reader *r, const meta_target *to, int64_t *row)
 {
     int64_t missing = 0;
@@ -166,7 +167,8 @@ static ddsc_status meta_match(meta_reader *r, const meta_target *to, int64_t *ro
     return DDSC_OK;
 }
 
-/* Appends the columns to those that the items already have. Duplicate names are an error. */
+/* Appends the columns to the existing metadata columns of the items. Duplicate names are an
+ * error. */
 static ddsc_status meta_join(meta_reader *r, const meta_target *to)
 {
     ddsc_status status = DDSC_OK;

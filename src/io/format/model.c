@@ -1,6 +1,6 @@
-/* Reads and writes the model of a clustering as npz. It contains a set of items labeled by cluster
- * and the arrays that assign new items. All arrays must exist and match; otherwise, the model is
- * rejected. */
+/* Reads and writes the model of a clustering as npz. A model contains the items, labeled by
+ * cluster, and the arrays needed to assign new items. A model with missing or inconsistent arrays
+ * is rejected. */
 #include "data/model.h"
 
 #include <limits.h>
@@ -32,7 +32,7 @@ static ddsc_status add_reference(npz_writer *z, const measures *reference)
     return add_doubles(z, "reference_weights", reference->weight, reference->nnz);
 }
 
-/* The three arrays of neighbor lists. */
+/* The names of the three arrays that contain neighbor lists. */
 typedef struct list_names {
     const char *offset, *index, *d2;
 } list_names;
@@ -105,7 +105,7 @@ static ddsc_status need(archive *z, const char *name)
     return stream_fail(z->s, "is not a complete model: the array '%s' is missing", name);
 }
 
-/* Returns the name of an array in this file. Versions up to 0.2.0 spelled some names
+/* Returns the name that an array has in this file. Versions up to 0.2.0 spelled some names
  * differently. */
 static const char *array_name(const archive *z, const char *name, const char *old)
 {
@@ -217,8 +217,8 @@ static ddsc_status read_cost_matrix(archive *z, ddsc_model *m)
     return DDSC_OK;
 }
 
-/* Reads neighbor lists. Models of version 0.2.0 have none. The entries are checked where the lists are
- * used. */
+/* Reads neighbor lists, which models of version 0.2.0 do not contain. The entries of the lists are
+ * checked where the lists are used. */
 static ddsc_status read_lists(archive *z, const list_names *name, int64_t n, int64_t **offset,
                               int32_t **index, double **d2)
 {
@@ -243,7 +243,7 @@ static ddsc_status read_lists(archive *z, const list_names *name, int64_t n, int
     return read_doubles(z, d2, name->d2, (*offset)[n]);
 }
 
-/* Reads the numbers of the items that were inserted since K was chosen. */
+/* Reads the indices of the items that were inserted after K was chosen. */
 static ddsc_status read_fresh(archive *z, ddsc_model *m)
 {
     if (!archive_has(z, "new_items"))
@@ -306,8 +306,8 @@ done:
     return status;
 }
 
-/* If a result exists but has no model, fails with a message that explains why: some clusterings
- * have no rule for new items. */
+/* If the folder contains a result without a model, fails with a message that some clusterings
+ * cannot assign new items. */
 static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
 {
     char result[PATH_MAX];
@@ -318,8 +318,9 @@ static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
         return DDSC_OK;
     return ctx_fail(
         ctx, DDSC_ERROR_INPUT,
-        "%s: this result has no model, because clusterings by joined metrics (w2+mmd), by "
-        "baselines or by given distances have no rule for new items; cluster with a single metric",
+        "%s: this result has no model, because clusterings with joined metrics (w2+mmd), "
+        "baselines or precomputed distances cannot assign new items; cluster with a single "
+        "metric",
         path);
 }
 
@@ -340,7 +341,7 @@ ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *pat
     return read_model(ctx, out, path);
 }
 
-/* A model file, and its contents on the first rank. */
+/* A model file, and the model that the first rank read from it. */
 typedef struct model_file {
     ddsc_context *ctx;
     const char *path;

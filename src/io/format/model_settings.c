@@ -1,5 +1,5 @@
-/* Reads and writes the settings of a model, which are arrays with one text "name=value" per
- * field. */
+/* Reads and writes the settings of a model, which are stored as arrays of texts of the form
+ * "name=value", one per field. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@ typedef enum field_kind { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_WORD } 
 typedef struct field {
     const char *name;
     field_kind kind;
-    size_t offset;       /* of an int64_t, a double, an enum, or an enum stored as int64_t */
-    const char *choices; /* names of the enum values in order, each followed by a blank */
+    size_t offset;       /* offset of an int64_t, a double, an enum, or an enum stored as int64_t */
+    const char *choices; /* names of the enum values in order, each followed by a space */
 } field;
 
 #define AT(member) offsetof(struct ddsc_model, member)
@@ -36,8 +36,8 @@ static const field model_fields[] = {
     {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
     {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
 };
-/* Settings that were added after version 0.2.0. They are stored in a separate array, which version
- * 0.2.0 ignores. */
+/* Settings that were added after version 0.2.0. These settings are stored in a separate array,
+ * which version 0.2.0 ignores. */
 static const field run_fields[] = {
     {"frame", FIELD_WORD, AT(run.frame.kind),
      "none plain grid dense field field_strips grid_strips "},
@@ -54,9 +54,11 @@ static const field run_fields[] = {
     {"min_cluster", FIELD_NUMBER, AT(run.min_cluster), NULL},
     {"seed", FIELD_COUNT, AT(run.seed), NULL},
     {"clusters", FIELD_COUNT, AT(run.k), NULL},
+    {"next_id", FIELD_COUNT, AT(run.next_id), NULL},
 };
 
-/* Settings as they were requested, in an array that models of earlier versions do not have. */
+/* Settings as they were requested. Models of earlier versions lack the array that contains
+ * them. */
 static const field rule_fields[] = {
     {"tau", FIELD_COUNT, AT(rules.tau), NULL},
     {"hubs", FIELD_WORD, AT(rules.hubs), "default off auto always "},
@@ -90,10 +92,10 @@ enum {
     FIELD_TEXT = 96
 };
 
-/* The field `cost` is omitted if it is squared Euclidean, so that versions without other costs can
- * read the settings. */
+/* The field `cost` is omitted for the squared Euclidean cost, so that versions that support no
+ * other cost can read the settings. */
 static const field_table model_table = {"model_settings", model_fields, MODEL_FIELDS, 1};
-static const field_table run_table = {"run_settings", run_fields, RUN_FIELDS, 0};
+static const field_table run_table = {"run_settings", run_fields, RUN_FIELDS, 1};
 static const field_table rule_table = {"requested_settings", rule_fields, RULE_FIELDS, 0};
 
 static bool has_cost_line(const ddsc_model *m)
@@ -168,14 +170,14 @@ ddsc_status npz_add_model_settings(npz_writer *z, const ddsc_model *m)
     if (m->run.frame.kind == FRAME_NONE)
         return DDSC_OK;
     settings_format(&text, run_fields, RUN_FIELDS, m);
-    CHECK(npz_add_strings(z, run_table.array, get_line, &text, RUN_FIELDS));
+    CHECK(npz_add_strings(z, run_table.array, get_line, &text, RUN_FIELDS - !m->run.next_id));
     settings_format(&text, rule_fields, RULE_FIELDS, m);
     return npz_add_strings(z, rule_table.array, get_line, &text, RULE_FIELDS);
 }
 
 /* ---- reading ---- */
 
-/* The beginnings of settings whose spelling has changed since version 0.2.0, and the current
+/* Prefixes of settings whose spelling has changed since version 0.2.0, with the current
  * spelling. */
 static const struct {
     const char *old, *name;

@@ -95,8 +95,8 @@ static ddsc_status read_banner(mtx *m)
     return DDSC_OK;
 }
 
-/* Reads the declared sizes and checks them against the remaining bytes. An entry takes at least
- * four bytes. */
+/* Reads the declared sizes and checks that the remaining bytes can hold the entries. An entry takes
+ * at least four bytes in coordinate layout and two in array layout. */
 static ddsc_status read_sizes(mtx *m)
 {
     int64_t columns, bytes;
@@ -112,7 +112,7 @@ static ddsc_status read_sizes(mtx *m)
     CHECK(end_line(m));
     if (!mul_ok(m->n_entries, m->coordinate ? 4 : 2, &bytes))
         bytes = INT64_MAX;
-    CHECK(stream_check_declared(m->s, bytes - 1, "entries at the least"));
+    CHECK(stream_check_declared(m->s, bytes - 1, "entries"));
     if (m->coordinate && m->n_entries < m->n / 2)
         return stream_fail_line(m->s, " declares %lld items but only %lld distances",
                                 (long long)m->n, (long long)m->n_entries);
@@ -147,7 +147,7 @@ static ddsc_status read_coordinate(mtx *m, double *matrix)
     return DDSC_OK;
 }
 
-/* Reads the entries column by column, starting at the diagonal if the matrix is symmetric. */
+/* Reads the entries column by column. The columns of a symmetric matrix start at the diagonal. */
 static ddsc_status read_array(mtx *m, double *matrix)
 {
     for (int64_t j = 0; j < m->n; j++)
@@ -191,11 +191,11 @@ ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_s
 
 /* ---- writing ---- */
 
-/* maximum length of a line; number of edges formatted at a time */
+/* maximum length of a line; number of edges formatted at a time; number of columns per task */
 enum { LINE_BYTES = 2 * 21 + NUMBER_TEXT, EDGES_AT_ONCE = 1 << 17, COLUMNS_A_PIECE = 256 };
 
-/* The text of the columns from `first` on. The text of column c begins at the position of its first
- * edge. */
+/* The text of several columns, beginning with column `first`. Each edge has LINE_BYTES of space,
+ * and the text of a column starts in the space of its first edge. */
 typedef struct graph_text {
     const ddsc_graph *g;
     int64_t first;

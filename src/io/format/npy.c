@@ -46,7 +46,8 @@ static ddsc_status place_c(void *arg, int64_t begin, int64_t n, const void *valu
     return DDSC_OK;
 }
 
-/* The state of storing an array in Fortran order, in which the first axis varies fastest. */
+/* The state of a reader that stores an array in Fortran order (the first axis varies fastest) in C
+ * order. */
 typedef struct placement {
     double *out;
     const npy_array *array;
@@ -114,7 +115,7 @@ ddsc_status npy_read_indices(ddsc_context *ctx, int32_t **out, io_stream *s, con
 
 /* ---- text ---- */
 
-/* Converts UTF-32 with NUL padding to UTF-8. Returns false if a code is not a valid character. */
+/* Converts NUL-padded UTF-32 to UTF-8. Returns false if a code point is not valid. */
 static bool decode_utf32(char *out, size_t *length, const unsigned char *in, int64_t n_chars,
                          bool swap)
 {
@@ -192,13 +193,14 @@ done:
 
 enum { DENSE_BYTES = 1 << 20, DENSE_PIECE = 1 << 14, DENSE_STEP = 512 };
 
-/* Elements that are converted to entries of items. The first pass counts the entries of each piece,
- * so that the second pass can compute where each piece begins. */
+/* Elements of a dense table that are converted to entries of items. The first pass counts the
+ * entries of each chunk, so that in the second pass each chunk knows the position of its first
+ * entry. */
 typedef struct dense_block {
     const dense_rows *t;
     const unsigned char *bytes;
     num_type type;
-    int64_t *at; /* number of entries of each piece; later the position of its first entry */
+    int64_t *at; /* number of entries in each chunk; later the position of its first entry */
 } dense_block;
 
 static ddsc_status count_entries(void *arg, int64_t begin, int64_t end, int worker)

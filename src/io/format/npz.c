@@ -1,5 +1,5 @@
-/* Reads npz, the native format. There are three layouts: items with separate points (points,
- * weights, offsets), items over a shared support (support, indices, weights, offsets), and dense
+/* Reads npz files, the native format. There are three layouts: items with separate points (points,
+ * weights, offsets), items with a shared support (support, indices, weights, offsets), and dense
  * histograms (histograms, support). Labels, ids and names are optional. */
 #include "io/format/archive.h"
 
@@ -123,8 +123,8 @@ static ddsc_status read_shared(archive *z, measures_parts *out)
     return read_offsets(z, out);
 }
 
-/* Reads dense histograms. An array in Fortran order, which is rare, is first read into a full
- * table. */
+/* Reads dense histograms. An array in Fortran order is first read into a full table; such arrays
+ * are rare. */
 static ddsc_status read_histograms(archive *z, dense_rows *t)
 {
     ddsc_status status = DDSC_OK;
@@ -200,7 +200,7 @@ ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name
     return DDSC_OK;
 }
 
-/* Reads the names of the classes 0, 1, ... */
+/* Reads the names of the classes, which are numbered from 0. */
 static ddsc_status read_label_names(archive *z, measures_parts *out)
 {
     CHECK(archive_open_array(z, "label_names", 1));

@@ -1,21 +1,21 @@
-/* Reads and writes the arrays of an npz that contain data fitted to a set, and data about its
- * documents.
+/* Reads and writes the arrays of an npz file that describe a set of documents or were fitted to a
+ * set.
  *
- * Vocabulary: text_words, text_vectors, text_df and text_rules. They accompany the items of a set
- * or of a model. Either all four arrays exist or none of them. With automatic weighting,
- * text_masses contains the weight of one occurrence of each word. text_phrases lists phrases of two
- * words; it is missing if there are none.
+ * Vocabulary: text_words, text_vectors, text_df and text_rules, for the items of a set or of a
+ * model. Either all four arrays exist or none of them. With automatic weighting, text_masses
+ * contains the weight of one occurrence of each word. text_phrases lists phrases of two words, if
+ * there are any.
  *
  * Counts of the words in each document, in CSR form: count_words, count_offsets, count_indices and
  * count_values. Either all four arrays exist or none of them.
  *
- * Memberships, in models only: softness (by distance, by words) and, for refined documents,
- * mixture_words, mixture_theta and mixture_share. Models of version 0.2.0 have none of these
- * arrays.
+ * Memberships, in models only: softness (for distances, for words) and, if word counts refined the
+ * labels, mixture_words, mixture_theta and mixture_share. Models of version 0.2.0 have none of
+ * these arrays.
  *
- * Transforms are transform_steps (n, 3) and transform_values. transform_inputs contains the
- * original names of the coordinates, if they had names. For a step by batch, transform_batches
- * contains the column and its values. */
+ * Transforms: transform_steps (n, 3) and transform_values. transform_inputs contains the original
+ * names of the coordinates, if they had names. If a step depends on a batch column,
+ * transform_batches contains the name and the values of this column. */
 #include <math.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ done:
     return status;
 }
 
-/* Reads n integers between low and high. */
+/* Reads n integers, each between low and high. */
 static ddsc_status read_counts(archive *z, int64_t **out, const char *name, int64_t n, int64_t low,
                                int64_t high)
 {
@@ -182,7 +182,7 @@ done:
 static const char *const count_names[] = {"count_words", "count_offsets", "count_indices",
                                           "count_values"};
 
-/* ---- writing counts: the rows of dropped items are omitted ---- */
+/* ---- writing counts, without the rows of dropped items ---- */
 
 static const char *counted_word(const void *arg, int64_t i)
 {
@@ -254,8 +254,8 @@ static ddsc_status read_count_offsets(archive *z, measures_counts *c, int64_t n)
     return archive_close_array(z);
 }
 
-/* Reads the array `name`, which has one integer per entry, and checks that each is at least `low`
- * and less than `most`. */
+/* Reads the array `name`, which has one integer per entry, and checks that each integer is at least
+ * `low` and less than `most`. */
 static ddsc_status read_entries(archive *z, int32_t **out, const char *name, int64_t n_entries,
                                 int64_t low, int64_t most)
 {
@@ -423,7 +423,7 @@ ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d)
     for (int64_t k = 0; k < r->n; k++)
         if (r->step[3 * k] == RECIPE_BATCH) {
             if (n_batches > 0)
-                return stream_fail(z->s, "its transforms contain more than one step by batch");
+                return stream_fail(z->s, "its transforms contain more than one batch step");
             n_batches = r->step[3 * k + 1];
         }
     return n_batches == 0 ? DDSC_OK

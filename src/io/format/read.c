@@ -1,5 +1,5 @@
-/* Reads a set of items from paths: detects formats, reads and joins the files, names the items,
- * adds labels, and builds the set. */
+/* Reads a set of items from files and folders: detects formats, reads and joins the files, names
+ * the items, adds labels, and builds the set. */
 #include "io/format/format.h"
 
 #include <math.h>
@@ -115,7 +115,7 @@ done:
     return status;
 }
 
-/* The formats found among the files. */
+/* The formats of the files that were read. */
 typedef struct formats_seen {
     bool fcs, d2, table, image, cloud, hdf5;
 } formats_seen;
@@ -130,7 +130,7 @@ static void see_format(formats_seen *seen, ddsc_format format)
     seen->cloud |= format == DDSC_FORMAT_CLOUD;
 }
 
-/* Fails if a setting applies only to formats that no file has. */
+/* Fails if a setting does not apply to any of the files. */
 static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
                               formats_seen seen)
 {
@@ -189,20 +189,20 @@ done:
 
 /* ---- several files ---- */
 
-/* Number of levels for joining files. As in a binary counter, level k contains a set that was
- * joined from 2^k files, so each set is copied only log2(n) times. */
+/* Maximum number of levels for joining files. As in a binary counter, level k is either empty or
+ * contains a set joined from 2^k files, so each file is copied at most log2(n) times. */
 enum { LEVELS = 40 };
 
 typedef struct gathering {
     ddsc_context *ctx;
     const ddsc_read_settings *set;
     file_list files;
-    const char *where; /* name of all files, for messages */
+    const char *where; /* name of the whole input, for messages */
     measures_parts level[LEVELS], parts;
-    measures_texts coordinates; /* coordinate names of the first file that has them */
+    measures_texts coordinates; /* coordinate names, from the first file with names */
     const char *named;
     formats_seen seen;
-    bool several; /* true for several files or a folder */
+    bool several; /* true if the input is several files or a folder */
     bool singles; /* true if each file contains one item without an id */
 } gathering;
 
@@ -216,7 +216,7 @@ static const char *class_of(const gathering *g, int64_t i)
     return g->files.folder.text + g->files.folder.at[i];
 }
 
-/* Checks that the coordinates have the same names, if both sets have names. */
+/* Checks that all files with coordinate names have the same ones. */
 static ddsc_status check_coordinates(gathering *g, const measures_texts *here, const char *path)
 {
     const measures_texts *there = &g->coordinates;
@@ -233,8 +233,8 @@ static ddsc_status check_coordinates(gathering *g, const measures_texts *here, c
     return DDSC_OK;
 }
 
-/* Checks that a new set can be joined with the set of the first files, which is on the highest
- * level. */
+/* Checks that a new set can be joined with the set that contains the first file, which is on the
+ * highest level in use. */
 static ddsc_status check_alike(gathering *g, const measures_parts *more, const char *path)
 {
     for (int k = LEVELS; k-- > 0;)
@@ -311,8 +311,8 @@ static ddsc_status gather_files(gathering *g)
 
 /* ---- one item per file ---- */
 
-/* Names items after their files, preceded by the folder if it is a class. If two names are equal,
- * full paths are used. */
+/* Names each item after its file, preceded by its folder if folders are classes. If two names are
+ * equal, all items are named by their paths. */
 static ddsc_status name_by_file(gathering *g)
 {
     ddsc_status status = DDSC_OK;
@@ -346,8 +346,8 @@ done:
     return status;
 }
 
-/* Warns about ids that occur in several files. Rows with the same id form one item within a table
- * but not across files, which users who split a table may not expect. */
+/* Warns about ids that occur in several files. Rows with the same id form one item only within a
+ * file, which users who split a table may not expect. */
 static ddsc_status warn_of_shared_ids(gathering *g)
 {
     ddsc_status status = DDSC_OK;
@@ -371,7 +371,7 @@ done:
     return status;
 }
 
-/* Checks that the file names are UTF-8, because results with other names could not be read back. */
+/* Fails if a file name is not valid UTF-8, because the result could not be read back. */
 static ddsc_status check_file_names(const gathering *g)
 {
     for (int64_t i = 0; i < g->files.n; i++)
@@ -399,8 +399,8 @@ done:
     return status;
 }
 
-/* Returns true if items are named after their files. Formats with one item per file use the file
- * name even for a single file. */
+/* Returns true if items are named after their files. In formats with one item per file, even a
+ * single item is named after its file. */
 static bool named_by_file(const gathering *g)
 {
     return g->singles && (g->several || g->seen.fcs || g->seen.image || g->seen.cloud);
@@ -447,8 +447,8 @@ done:
     return status;
 }
 
-/* File name extensions that are read from a folder. Formats with one item per file are preferred to
- * bare numbers, and these to tables. */
+/* Extensions of the files that are read from a folder, in order of preference: formats with one
+ * item per file, text files with bare numbers, and tables. */
 static const char *const single_endings[] = {"png", "jpg", "jpeg", "pgm", "ppm", "fcs", "ply",
                                              "off", "pcd", "xyz",  "pts", "npy", NULL};
 static const char *const text_endings[] = {"txt", NULL};

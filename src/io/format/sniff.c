@@ -15,7 +15,7 @@ static bool is_idx(const unsigned char *head, size_t n)
            head[3] >= 1 && head[3] <= 8;
 }
 
-/* Recognizes PNG, JPEG, and Netpbm images (P2, P3, P5 or P6 followed by white space or #). */
+/* Recognizes PNG, JPEG, and Netpbm images (P2, P3, P5 or P6 followed by whitespace or #). */
 static bool is_image(const unsigned char *head, size_t n)
 {
     return begins(head, n, "\x89PNG", 4) || begins(head, n, "\xff\xd8\xff", 3) ||
@@ -35,7 +35,7 @@ static bool is_text(const unsigned char *head, size_t n)
     return !memchr(head, 0, n);
 }
 
-/* Returns true if the first nonblank line contains only numbers and blanks. */
+/* Returns true if the first nonblank line contains only numbers and whitespace. */
 static bool is_numeric_line(const unsigned char *head, size_t n)
 {
     size_t i = 0;
@@ -65,7 +65,8 @@ cloud_kind io_sniff_cloud(const unsigned char *head, size_t n)
     return CLOUD_NONE;
 }
 
-/* Counts the words of a line up to `end`. Returns -1 if a word does not begin like a number. */
+/* Returns the number of words in a line that ends at `end`, or -1 if a word does not begin like a
+ * number. */
 static int64_t count_numbers(const unsigned char *at, const unsigned char *end, const char *blanks)
 {
     int64_t n = 0;
@@ -83,8 +84,8 @@ static int64_t count_numbers(const unsigned char *at, const unsigned char *end, 
     return n;
 }
 
-/* If the file name extension implies that there is no header, commas and semicolons are treated as
- * blanks. A first line with a single number may be the number of lines. */
+/* If the extension is xyz, pts or txt, commas and semicolons also separate numbers. A single number
+ * in the first line may be the number of points. */
 bool io_sniff_rows(const unsigned char *head, size_t n, const char *path)
 {
     bool sure = path && (files_has_ending(path, "xyz") || files_has_ending(path, "pts"));
@@ -138,7 +139,8 @@ ddsc_format io_sniff(const unsigned char *head, size_t n)
     return is_numeric_line(head, n) ? DDSC_FORMAT_D2 : DDSC_FORMAT_CSV;
 }
 
-/* Names a known but unsupported format ("bzip2-compressed"). Returns NULL for all other bytes. */
+/* Returns a description of a known but unsupported format ("bzip2-compressed"), or NULL for any
+ * other content. */
 static const char *io_sniff_foreign(const unsigned char *head, size_t n)
 {
     static const struct {
@@ -190,7 +192,7 @@ ddsc_status io_check_hdf5(io_stream *s, ddsc_format found, ddsc_format asked)
     return stream_fail(s,
                        "contains HDF5 data, %s; HDF5 is read only if the name ends in .h5ad, .h5 "
                        "or .hdf5, or with --format h5ad",
-                       path ? "but its name does not have an HDF5 ending" : "but has no name");
+                       path ? "but its name does not have an HDF5 extension" : "but has no name");
 }
 
 ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n)

@@ -1,4 +1,4 @@
-/* Assigns roles to the columns of a table. Columns are found by the requested names, or else by
+/* Assigns roles to the columns of a table. Columns are identified by the requested names or by
  * default names (id, weight, label, title, point_name). All other columns are coordinates, unless
  * the settings list the coordinates. */
 #include "io/format/table.h"
@@ -40,8 +40,8 @@ static ddsc_status table_add_names(chooser *h, const field_list *header)
     return DDSC_OK;
 }
 
-/* Writes a list "a, b, c" of columns for messages. If like_ids is true, the list contains only
- * columns whose names suggest item ids. */
+/* Writes a list of column names ("a, b, c") for messages. If like_ids is true, the list contains
+ * only names that suggest item ids. */
 static bool list_columns(const table_columns *c, char *out, size_t room, bool like_ids)
 {
     static const char *const usual[] = {"*sample*", "*patient*", "*subject*", "*donor*",
@@ -69,8 +69,8 @@ static ddsc_status fail_unknown(chooser *h, const char *option, const char *name
                             text_quote(quoted, name, n), option, list);
 }
 
-/* Finds a column with a default name (id, weight, label, ...), in lower case or else in capitals.
- * Columns with these names are never coordinates. */
+/* Finds the column with a default name (id, weight, label, ...) or, if there is none, a column
+ * whose name differs only in case. Columns with these names are never coordinates. */
 static int64_t find_usual(const chooser *h, const char *name)
 {
     int64_t found = text_table_find(&h->c->names, name, strlen(name));
@@ -80,7 +80,8 @@ static int64_t find_usual(const chooser *h, const char *name)
     return found;
 }
 
-/* Finds the requested column, or else the one with the default name, which is optional. */
+/* Finds the requested column or, if none is requested, the column with the default name, which need
+ * not exist. */
 static ddsc_status take_one(chooser *h, int64_t *found, const char *given, const char *usual,
                             const char *option)
 {
@@ -183,7 +184,7 @@ static ddsc_status take_where(chooser *h)
     h->c->where = text_table_find(&h->c->names, where, n);
     if (h->c->where < 0)
         return fail_unknown(h, "--where", where, n);
-    h->c->where_value = where + n + 1; /* the check of the settings guarantees that there is a = */
+    h->c->where_value = where + n + 1; /* take_settings has checked that there is a = */
     h->taken[h->c->where] = true;
     return DDSC_OK;
 }
@@ -197,8 +198,8 @@ static void add_coordinate(chooser *h, int64_t column, bool by_name)
     h->taken[column] = true;
 }
 
-/* Selects the column with this name, or else the columns without another role that match the
- * pattern. */
+/* Selects the column with this name or, if there is none, the columns that match the pattern and
+ * have no other role. */
 static ddsc_status take_listed(void *arg, const char *name)
 {
     chooser *h = arg;
@@ -227,7 +228,7 @@ static ddsc_status drop_listed(void *arg, const char *name)
 }
 
 /* Returns true for a column of row numbers. pandas and R write such a column first and without a
- * name. If pandas has read and rewritten the file, its name begins with "Unnamed: ". */
+ * name. When pandas reads and rewrites the file, it names the column "Unnamed: 0". */
 static bool is_nameless(const char *name)
 {
     return *name == '\0' || strncmp(name, "Unnamed: ", 9) == 0;

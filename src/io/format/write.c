@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- csv and d2: dropped items are omitted ---- */
+/* ---- csv and d2, without dropped items ---- */
 
 static const char *write_item_id(const measures *m, int64_t i)
 {
@@ -54,8 +54,8 @@ static ddsc_status csv_put_text(io_writer *w, const char *text, char delimiter)
     return writer_field(w, text, delimiter);
 }
 
-/* Writes the name of a coordinate. If it has no name, or its name is already in the header,
- * writes x1, x2, ... instead. */
+/* Writes the name of a coordinate. If the name is missing or already in the header, writes x1, x2,
+ * ... instead. */
 static ddsc_status put_coordinate(ddsc_context *ctx, const measures *m, io_writer *w,
                                   text_table *used, int64_t k, char delimiter)
 {
@@ -138,7 +138,8 @@ static ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_w
     return DDSC_OK;
 }
 
-/* Writes a blank line between objects, which indicates that each object has one phase. */
+/* Writes the items in d2 format. The blank lines between objects tell readers that each object has
+ * one phase. */
 static ddsc_status d2_write_measures(const measures *m, io_writer *w)
 {
     for (int64_t i = 0; i < m->n; i++) {

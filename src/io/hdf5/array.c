@@ -1,5 +1,5 @@
-/* Opens tables of an HDF5 file, checks every size, and reads the tables in chunks of rows. These
- * functions run in the process that calls libhdf5 (call.c, child.c). */
+/* Opens the tables of an HDF5 file, checks all sizes, and reads the tables in batches of rows.
+ * These functions run in the process that calls libhdf5 (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -33,7 +33,8 @@ static ddsc_status check_filters(h5_array *a, hid_t creation)
     return DDSC_OK;
 }
 
-/* Checks that the values are stored in this file, in chunks of a reasonable size. */
+/* Checks that the values are stored in this file, and that chunks are not larger than `most`
+ * bytes. */
 static ddsc_status check_layout(h5_array *a, size_t size, int64_t most, int64_t *chunk_rows)
 {
     ddsc_status status = DDSC_OK;
@@ -81,8 +82,8 @@ static ddsc_status read_axes(h5_array *a, hid_t space)
     return DDSC_OK;
 }
 
-/* Checks that the declared size is at most the stored size times the expansion limit. This is
- * necessary because libhdf5 fills in missing chunks. */
+/* Checks that the declared size is at most the stored size times the expansion limit. libhdf5 fills
+ * in missing chunks, so a small file could otherwise declare any size. */
 static ddsc_status check_size(h5_array *a, hid_t type, int64_t *most)
 {
     int64_t bytes = 0, stored = (int64_t)BASE_MIN(H5Dget_storage_size(a->id), (hsize_t)a->f->size);
@@ -109,7 +110,7 @@ static ddsc_status check_array(h5_array *a, hid_t type, hid_t space)
     CHECK(check_layout(a, H5Tget_size(type), most, &chunk_rows));
     a->batch = BASE_MAX(BATCH_BYTES / 8 / BASE_MAX(a->width, 1), 1);
     if (chunk_rows > 0 && chunk_rows <= CHUNK_BYTES / 8 / BASE_MAX(a->width, 1))
-        a->batch = BASE_ROUND_UP(a->batch, chunk_rows); /* so that no chunk is decompressed twice */
+        a->batch = BASE_ROUND_UP(a->batch, chunk_rows); /* avoids decompressing a chunk twice */
     return DDSC_OK;
 }
 
@@ -148,7 +149,7 @@ void h5_raw_array_close(h5_array *a)
 
 /* ---- reading ---- */
 
-/* Reads rows into memory of the given type. The caller holds the lock. */
+/* Reads n rows and converts them to `type`. The caller must hold the lock. */
 static bool read_run(h5_array *a, int64_t begin, int64_t n, hid_t type, hid_t transfer, void *out)
 {
     hsize_t start[H5_MAX_AXES] = {(hsize_t)begin}, count[H5_MAX_AXES] = {(hsize_t)n};
@@ -178,9 +179,9 @@ ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers,
 
 /* ---- texts ---- */
 
-/* Memory blocks for texts of variable length. libhdf5 allocates texts from these blocks, so that
- * their total size can be limited if many elements point to one long text, and so that the blocks
- * can be freed if a read fails. */
+/* The memory for texts of variable length, which libhdf5 allocates with block_get. block_get limits
+ * the total size of the texts, even if many elements point to one long text, and allows the memory
+ * to be freed if a read fails. */
 typedef struct text_blocks {
     ddsc_context *ctx;
     ddsc_status status;
@@ -199,7 +200,7 @@ static void *block_get(size_t size, void *arg)
     return b->status < 0 ? NULL : b->block[b->n++];
 }
 
-/* Does nothing, because all blocks are released together. */
+/* Does nothing, because variable_texts frees all blocks together. */
 static void block_keep(void *block, void *arg)
 {
     (void)block, (void)arg;
@@ -208,8 +209,8 @@ static void block_keep(void *block, void *arg)
 static ddsc_status give_text(h5_array *a, int64_t element, const char *text, size_t n,
                              h5_text_fn fn, void *arg)
 {
-    /* Many elements may point to one text of the file, so their total size is limited in the same
-     * way as the size of a compressed file. */
+    /* Many elements may point to the same text, so the total size of the texts is limited like that
+     * of a decompressed file. */
     int64_t most =
         BASE_MAX(STREAM_EXPANSION_FLOOR,
                  BASE_MIN(a->f->size, INT64_MAX / STREAM_EXPANSION_RATIO) * STREAM_EXPANSION_RATIO);
@@ -261,7 +262,8 @@ static ddsc_status fixed_texts(h5_array *a, hid_t type, size_t size, int64_t beg
         status = h5_fail(a->f, "damaged HDF5 data in", a->path);
     h5_end(turn);
     for (int64_t k = 0; k < n && status >= 0; k++) {
-        char *one = text + (size_t)k * size; /* one byte more than in the file, for the NUL */
+        char *one =
+            text + (size_t)k * size; /* each text has one byte more than in the file, for the NUL */
         status = give_text(a, begin + k, one, strlen(one), fn, arg);
     }
 done:
@@ -269,7 +271,7 @@ done:
     return status;
 }
 
-/* Determines the type of the texts in memory. A size of 0 means variable length. */
+/* Determines the type that texts have in memory. The size is 0 for texts of variable length. */
 static void text_type(h5_array *a, hid_t *type, size_t *size)
 {
     hid_t stored = H5Dget_type(a->id);

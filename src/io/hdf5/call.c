@@ -1,6 +1,6 @@
-/* Implements the functions that readers call. Each call is a request, which is served with libhdf5
- * in a child process, or in this process if the context requests that. Replies from the child are
- * checked before they are used. */
+/* Implements the functions that readers call. Each call sends a request to a child process that
+ * uses libhdf5, or serves it in this process if the context requests no child. Replies from the
+ * child are checked before they are used. */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -21,8 +21,8 @@ static ddsc_status add_value_text(void *arg, int64_t element, const char *text, 
     memcpy(x->values + x->used, text, n + 1);
     x->used += (int64_t)n + 1;
     x->n++;
-    /* Stops if the next batch may not fit: it has less than H5_TEXT_BYTES of text, plus a NUL for
-     * each text. */
+    /* Stops if the next batch may not fit. A batch has less than H5_TEXT_BYTES of text, plus a NUL
+     * per text. */
     return x->used > H5_ROOM - 2 * H5_TEXT_BYTES ? DDSC_NOT_CONVERGED : DDSC_OK;
 }
 
@@ -181,7 +181,7 @@ void h5_array_close(h5_array *a)
 {
     if (!a->f || a->id < 0)
         return;
-    if (a->f->child == 0) { /* a child opens only a few arrays before it ends */
+    if (a->f->child == 0) { /* a child keeps its few arrays open until it exits */
         a->f->exchange->array = *a;
         h5_raw_array_close(a);
     }
@@ -247,7 +247,7 @@ static ddsc_status read_strings(h5_array *a, h5_text_fn fn, void *arg)
     return DDSC_OK;
 }
 
-/* Converts numbers to text: integers without a decimal point, others with all digits. */
+/* Passes numbers as texts with 17 significant digits. Integers have no decimal point. */
 static ddsc_status values_as_texts(h5_array *a, h5_text_fn fn, void *arg)
 {
     ddsc_status status = DDSC_OK;

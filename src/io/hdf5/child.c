@@ -1,8 +1,9 @@
-/* Runs libhdf5 in a child process. A damaged file can crash libhdf5 or make it loop forever. The
- * child then crashes or is killed, and the caller gets an error. The child is a fork without exec.
- * It shares only f->exchange as writable memory, calls none of the caller's code (no callbacks, no
- * Python), and leaves with _exit. libhdf5 allocates memory, which glibc allows in the child of a
- * multithreaded process. */
+/* Runs libhdf5 in a child process, because a damaged file can crash libhdf5 or make it loop
+ * forever. If the child crashes or must be killed, the caller gets an error. The child is a fork
+ * without exec. The only writable memory that it shares with the caller is f->exchange. The child
+ * calls none of the caller's code (no callbacks, no Python) and exits with _exit. The memory
+ * allocations of libhdf5 are safe, because glibc permits them in the child of a multithreaded
+ * process. */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -24,12 +25,12 @@
 #include "io/hdf5/internal.h"
 
 enum { POLL_MS = 20, FIRST_DESCRIPTOR = 3, MOST_DESCRIPTORS = 1 << 16 };
-enum { PIDFD = 3 }; /* P_PIDFD, which glibc before 2.36 lacks */
-/* Longest step by which the elapsed time of the timeout increases, so that a stopped process
- * (Ctrl-Z) or a suspended machine does not trigger the timeout. */
+enum { PIDFD = 3 }; /* P_PIDFD, which is missing from glibc before 2.36 */
+/* Maximum time that one wait adds to the elapsed time. This prevents a timeout after the process
+ * was stopped (Ctrl-Z) or the machine was suspended. */
 static const double LONGEST_STEP_S = 0.5;
-/* Longest waits for the end of an idle child, and of a killed child. The waits are limited because
- * a process that is waiting for a device cannot end. */
+/* Maximum times to wait until an idle child has exited, and until a killed child has exited. The
+ * time is limited because a process that is blocked in device I/O cannot exit. */
 static const double LEAVE_S = 2, DIE_S = 5;
 
 #ifdef DDSC_COVERAGE
@@ -46,7 +47,8 @@ static _Noreturn void child_leave(void)
     _exit(0);
 }
 
-/* Ignores terminal signals, because the caller ends the child. Disables core dumps. */
+/* Ignores terminal signals, because the caller decides when the child exits. Disables core
+ * dumps. */
 static void child_signals(void)
 {
     static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
@@ -102,7 +104,7 @@ static _Noreturn void child_run(h5_file *f, int socket, pid_t caller)
     char byte = 0;
     child_signals();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != caller) /* the caller has already ended */
+    if (getppid() != caller) /* the caller has already exited */
         child_leave();
     socket = child_descriptors(socket);
     h5_hold(false);
@@ -132,9 +134,8 @@ ddsc_status h5_child_start(h5_file *f)
     pid_t caller = getpid();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all,
-                    &before); /* no signal handler of the caller must run in the child */
-    h5_hold(true);            /* while the lock is held, no thread of this process is inside
-                               * libhdf5 */
+                    &before); /* the caller's signal handlers must not run in the child */
+    h5_hold(true);            /* while this lock is held, no thread of this process is in libhdf5 */
     pid_t child = fork();
     if (child == 0)
         child_run(f, ends[1], caller);
@@ -160,9 +161,9 @@ static void drop_handle(h5_file *f)
     f->handle = -1;
 }
 
-/* Returns true if the child has ended, or if the host program has already waited for it. *number is
- * the signal that ended the child, or 0. The handle (pidfd) identifies the child even if its
- * process id has been reused. On old kernels, f->handle is -1. */
+/* Returns true if the child has exited, or if the host program has already waited for it. Sets
+ * *number to the signal that ended the child, or 0. The handle (pidfd) identifies the child even if
+ * its process id has been reused. On old kernels, f->handle is -1. */
 static bool child_ended(h5_file *f, int *number)
 {
     siginfo_t info = {0};
@@ -177,7 +178,7 @@ static bool child_ended(h5_file *f, int *number)
             *number = info.si_status;
         if (code == 0 || errno == ECHILD)
             f->ended = true;
-        else if (errno != EINTR && by_handle) /* waitid accepts a pidfd from Linux 5.4 on */
+        else if (errno != EINTR && by_handle) /* waitid does not accept a pidfd before Linux 5.4 */
             drop_handle(f);
         else if (errno != EINTR)
             f->ended = true;
@@ -185,12 +186,12 @@ static bool child_ended(h5_file *f, int *number)
     return true;
 }
 
-/* Waits for the end of the child. Returns false after `seconds`. */
+/* Waits for the child to exit. Returns false after `seconds`. */
 static bool child_wait(h5_file *f, double seconds, int *number)
 {
     double end = clock_seconds() + seconds;
     while (!child_ended(f, number)) {
-        /* without a handle, poll only waits */
+        /* without a handle, poll is only a delay */
         struct pollfd look = {.fd = f->handle, .events = POLLIN};
         if (clock_seconds() > end)
             return false;
@@ -216,8 +217,8 @@ void h5_child_stop(h5_file *f)
     int number;
     if (f->socket < 0)
         return;
-    /* Another process may hold a copy of the socket after a fork, so it must be shut down, which
-     * ends all copies. */
+    /* Another process may have a copy of the socket after a fork. shutdown closes the connection
+     * for all copies. */
     shutdown(f->socket, SHUT_RDWR);
     close(f->socket);
     f->socket = -1;
@@ -226,7 +227,7 @@ void h5_child_stop(h5_file *f)
     drop_handle(f);
 }
 
-/* Fails with a message that the child ended unexpectedly. */
+/* Fails because the child exited unexpectedly. */
 static ddsc_status fail_crashed(h5_file *f, int number)
 {
     if (number == SIGKILL)
@@ -256,12 +257,12 @@ static ddsc_status child_answer(h5_file *f)
         if (poll(&look, 1, POLL_MS) > 0) {
             if (recv(f->socket, &byte, 1, MSG_DONTWAIT) == 1)
                 return DDSC_OK;
-            child_wait(f, LEAVE_S, &number); /* if false, the child closed the socket but still
-                                              * runs */
+            child_wait(
+                f, LEAVE_S,
+                &number); /* returns false if the child closed the socket but is still running */
             return fail_crashed(f, number);
         }
-        if (child_ended(f, &number)) /* checked because another child of the caller may keep the
-                                      * socket open */
+        if (child_ended(f, &number)) /* another child of the caller may keep the socket open */
             return fail_crashed(f, number);
         CHECK(progress_poll(f->ctx));
         double now = clock_seconds();
@@ -279,7 +280,7 @@ ddsc_status h5_child_ask(h5_file *f)
     if (f->busy) /* an earlier request failed */
         return fail_crashed(f, 0);
     f->busy = true;
-    send(f->socket, &byte, 1, MSG_NOSIGNAL); /* if the child has ended, child_answer reports it */
+    send(f->socket, &byte, 1, MSG_NOSIGNAL); /* if the child has exited, child_answer reports it */
     CHECK(child_answer(f));
     f->busy = false;
     if (x->status == DDSC_OK)

@@ -1,5 +1,5 @@
-/* Treats an HDF5 file as a tree of folders and tables: opens it from disk or memory, and follows
- * hard links. These functions run in the process that calls libhdf5 (call.c, child.c). */
+/* Accesses an HDF5 file as a tree of folders and tables: opens the file from disk or memory, and
+ * follows hard links. These functions run in the process that calls libhdf5 (call.c, child.c). */
 #include "io/hdf5/hdf5.h"
 
 #ifdef DDSC_HAVE_HDF5
@@ -36,7 +36,8 @@ void h5_end(h5_turn turn)
     spin_unlock(&turn_lock);
 }
 
-/* Copies the description of an error record. The last record is the innermost one. */
+/* Copies the description of an error record. The innermost record is visited last, so its
+ * description remains. */
 static herr_t keep_reason(unsigned n, const H5E_error2_t *error, void *out)
 {
     (void)n;
@@ -55,8 +56,8 @@ ddsc_status h5_fail(h5_file *f, const char *what, const char *path)
 
 /* ---- opening ---- */
 
-/* Opens the file from memory. The bytes are those of the stream, or a copy if the source can be
- * read only once. */
+/* Opens the file from memory: the bytes of the stream, or a copy of a source that can be read only
+ * once. */
 static void open_image(h5_file *f, hid_t access)
 {
     union {
@@ -206,7 +207,7 @@ ddsc_status h5_raw_name(h5_file *f, const char *path, int64_t k, char name[H5_NA
 
 /* ---- attributes ---- */
 
-/* Reads one text of fixed or variable length. */
+/* Reads a text attribute of fixed or variable length. */
 static void text_attribute(hid_t attribute, hid_t type, char out[H5_ATTRIBUTE])
 {
     hid_t memory = H5Tcopy(H5T_C_S1);
@@ -227,7 +228,8 @@ static void text_attribute(hid_t attribute, hid_t type, char out[H5_ATTRIBUTE])
     H5Tclose(memory);
 }
 
-/* Reads the attribute if it has `count` values of the given class; otherwise reads nothing. */
+/* Reads the attribute if it has `count` values of the class `class`. Otherwise, sets *found to
+ * false. */
 static ddsc_status read_attribute(h5_file *f, const char *path, const char *name, H5T_class_t class,
                                   int64_t count, void *out, bool *found)
 {

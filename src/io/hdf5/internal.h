@@ -1,6 +1,6 @@
-/* Internals of the module hdf5. file.c and array.c call libhdf5 under a lock, with its error output
- * disabled. call.c and child.c send requests through memory that is shared with the child process
- * in which libhdf5 runs. */
+/* Internals of the module hdf5. file.c and array.c call libhdf5 while they hold a lock and with the
+ * error output of libhdf5 disabled. call.c and child.c send requests through memory that is shared
+ * with the child process in which libhdf5 runs. */
 #ifndef DDSC_IO_HDF5_INTERNAL_H
 #define DDSC_IO_HDF5_INTERNAL_H
 
@@ -14,18 +14,20 @@ typedef struct h5_turn {
     void *print_arg;
 } h5_turn;
 
-/* These functions enclose every use of libhdf5, which may not be thread-safe and prints its
- * errors. */
+/* Every use of libhdf5 is enclosed by these functions, because libhdf5 may not be thread-safe and
+ * prints its errors. */
 h5_turn h5_begin(void);
 void h5_end(h5_turn turn);
 /* Fails with "NAME: WHAT (reason from libhdf5)". */
 ddsc_status h5_fail(h5_file *f, const char *what, const char *path);
-/* Takes or releases only the lock. Used around fork, and in the child after fork. */
+/* Acquires or releases only the lock. Acquired before fork, and released after fork in both
+ * processes. */
 void h5_hold(bool hold);
-/* Opens the object at a path, to be closed with H5Oclose. *object is -1 if there is none. */
+/* Opens the object at a path. *object is -1 if there is none; otherwise it must be closed with
+ * H5Oclose. */
 ddsc_status h5_reach(h5_file *f, const char *path, hid_t *object);
 
-/* ---- libhdf5 versions of the functions in hdf5.h ---- */
+/* ---- the functions of hdf5.h, implemented with libhdf5 ---- */
 
 ddsc_status h5_raw_open(h5_file *f);
 void h5_raw_close(h5_file *f);
@@ -39,7 +41,8 @@ ddsc_status h5_raw_name(h5_file *f, const char *path, int64_t k, char name[H5_NA
 ddsc_status h5_raw_array_open(h5_file *f, h5_array *a, const char *path);
 void h5_raw_array_close(h5_array *a);
 ddsc_status h5_raw_numbers(h5_array *a, int64_t begin, int64_t n, bool integers, void *out);
-/* Reads texts [begin, begin + n). It stops after a batch in which fn returned a positive status. */
+/* Reads the texts [begin, begin + n). Stops after a batch in which fn returned a positive
+ * status. */
 ddsc_status h5_raw_texts(h5_array *a, int64_t begin, int64_t n, h5_text_fn fn, void *arg);
 
 /* ---- requests ---- */
@@ -67,8 +70,7 @@ struct h5_exchange {
     h5_verb verb;
     char path[H5_PATH + 16], name[H5_ATTRIBUTE];
     int64_t begin,
-        n; /* range of rows; for H5_VERB_NAME, begin is the index of the name; in a reply, n is the
-            * number of texts */
+        n; /* range of rows; for H5_VERB_NAME, begin is the index of the name; in replies, n is the number of texts */
     h5_array array;
     ddsc_status status;
     char message[H5_MESSAGE];
@@ -82,7 +84,7 @@ struct h5_exchange {
 
 /* Executes the request in f->exchange with libhdf5. */
 ddsc_status h5_serve(h5_file *f);
-/* These functions start and end the child that serves all requests for the file. */
+/* Start and stop the child that serves all requests for the file. */
 ddsc_status h5_child_start(h5_file *f);
 void h5_child_stop(h5_file *f);
 /* Sends the request in f->exchange to the child and waits for the reply. Fails with

@@ -1,8 +1,8 @@
 /* Converts images (PNG, JPEG, PGM, PPM) to distributions. In a distribution of pixels, the mass of
  * a pixel is its brightness (or its darkness, for ink) times its opacity, and its coordinates are
- * (row, column), starting at 0. In a distribution of colors, the mass of an image is distributed
- * over 8 x 8 x 8 bins of red, green and blue. Each bin is located at the CIE L*a*b* color (D65) of
- * its center. */
+ * (row, column), starting at 0. A distribution of colors is a histogram of the pixels with 8 x 8 x
+ * 8 bins of red, green and blue. The coordinates of a bin are the CIE L*a*b* color (D65) of its
+ * center. */
 #include "io/image/image.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ done:
     return status;
 }
 
-/* Returns the ITU-R BT.601 luma. A gray pixel keeps its exact value. */
+/* Returns the ITU-R BT.601 luma. For a gray pixel, the result is exactly its value. */
 static double brightness(const unsigned char *p)
 {
     if (p[0] == p[1] && p[1] == p[2])

@@ -1,5 +1,5 @@
-/* Decodes JPEG with libjpeg. libjpeg reports errors with longjmp, which does not leave this
- * file. Its warnings are treated as errors, because libjpeg fills missing data with gray. */
+/* Decodes JPEG images with libjpeg. Errors in libjpeg are handled with longjmp, which never leaves
+ * this file. Warnings are treated as errors, because libjpeg replaces missing data with gray. */
 #include "io/image/image.h"
 
 #ifdef DDSC_HAVE_JPEG
@@ -59,8 +59,8 @@ static ddsc_status jpeg_rows(ddsc_context *ctx, jpeg *j, image *im, io_stream *s
     jpeg_start_decompress(&j->info);
     int samples = j->info.output_components;
     while (j->info.output_scanline < j->info.output_height) {
-        /* The row, which has 1 or 3 bytes per pixel, is read into the end of its buffer. It is
-         * then expanded to 4 bytes per pixel, starting at the front. */
+        /* Reads the row (1 or 3 bytes per pixel) into the end of its buffer, and then expands it to
+         * 4 bytes per pixel from the front. */
         unsigned char *row = im->pixel + 4 * im->width * (int64_t)j->info.output_scanline;
         unsigned char *packed = row + (4 - samples) * im->width;
         jpeg_read_scanlines(&j->info, &packed, 1);

@@ -1,4 +1,4 @@
-/* Decodes PNG with the simplified reader of libpng, which handles its own longjmp calls. */
+/* Decodes PNG images with the simplified API of libpng, which handles longjmp internally. */
 #include "io/image/image.h"
 
 #ifdef DDSC_HAVE_PNG
@@ -13,7 +13,7 @@ ddsc_status image_decode_png(ddsc_context *ctx, image *im, io_stream *s, const c
     if (!png_image_begin_read_from_memory(&png, bytes, (size_t)n))
         return stream_fail(s, "is a damaged PNG image: %s", QUOTE(png.message));
     png.format = PNG_FORMAT_RGBA;
-    png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16-bit values are sRGB too, not linear light */
+    png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16-bit values are also sRGB, not linear light */
     ddsc_status status = image_allocate(ctx, im, s, png.width, png.height);
     if (status >= 0 && !png_image_finish_read(&png, NULL, im->pixel, 0, NULL))
         status = stream_fail(s, "is a damaged PNG image: %s", QUOTE(png.message));

@@ -1,5 +1,5 @@
-/* Decodes PGM and PPM (Netpbm): grayscale or color, as text (P2, P3) or bytes (P5, P6), with up to
- * 65,535 levels. */
+/* Decodes PGM and PPM images (Netpbm): grayscale or color, as text (P2, P3) or bytes (P5, P6), with
+ * up to 65,536 levels. */
 #include "io/image/image.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ typedef struct pnm {
     const unsigned char *at, *end;
 } pnm;
 
-/* Reads a number, skipping blanks and comments (from # to the end of the line). */
+/* Reads a number, skipping whitespace and comments (from # to the end of the line). */
 static ddsc_status next_number(pnm *p, int64_t *value, int64_t most)
 {
     while (p->at < p->end && (*p->at == '#' || strchr(" \t\r\n\v\f", *p->at))) {
@@ -58,7 +58,7 @@ ddsc_status image_decode_pnm(ddsc_context *ctx, image *im, io_stream *s, const c
     if (levels == 0)
         return stream_fail(s, "has a maximum value of 0");
     CHECK(image_allocate(ctx, im, s, width, height));
-    p.at += raw && p.at < p.end; /* skips the single blank before the bytes */
+    p.at += raw && p.at < p.end; /* skips the single whitespace character before the pixels */
     if (raw && p.end - p.at < width * height * samples * (1 + (levels > 255)))
         return stream_fail(s, "ends early: pixels are missing");
     for (int64_t k = 0; k < width * height; k++) {

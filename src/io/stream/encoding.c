@@ -1,5 +1,5 @@
-/* Ensures that all input text is UTF-8. Text is either checked or converted from the encoding
- * set in the context. */
+/* Ensures that input text is UTF-8: checks it, or converts it from the encoding set in the
+ * context. */
 #include <string.h>
 
 #include "io/stream/internal.h"
@@ -33,8 +33,8 @@ static ddsc_status look_at_mark(io_stream *s, const char *text)
     return DDSC_OK;
 }
 
-/* Returns the number of delimiters outside quotes before `place`, or -1 if `place` is not inside a
- * line with fields. */
+/* Returns the number of delimiters outside quotes before `place`, or -1 if the line has no
+ * fields. */
 static int64_t place_field(const char *line, const char *place)
 {
     char delimiter = fields_delimiter(line);
@@ -56,7 +56,7 @@ static ddsc_status fail_not_utf8(io_stream *s, const char *text, const char *pla
     int64_t line = s->line_number, field = -1;
     if (line > 0)
         field = place_field(text, place);
-    else /* text that was not read line by line */
+    else /* the text was not read line by line */
         for (line = 1; text < place; text++)
             line += *text == '\n';
     if (field < 0)

@@ -30,7 +30,7 @@ static ddsc_status add_field(ddsc_context *ctx, field_list *list, char *text)
     return status;
 }
 
-/* Unquotes a field in place, with `*at` just after the opening quote. Doubled quotes become single
+/* Unquotes a field in place. *at points just after the opening quote. Doubled quotes become single
  * ones. */
 static ddsc_status take_quoted(io_stream *s, char **at, char delimiter, int64_t column)
 {

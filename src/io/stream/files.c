@@ -1,5 +1,5 @@
-/* Lists the input files of a path, and reads a whole file into memory. A folder is read as all
- * of its files that have one of the given extensions. */
+/* Lists the input files that a path stands for, and reads whole files into memory. For a folder,
+ * these are the files with one of the requested extensions. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ bool files_is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Returns true for a regular file. Pipes and devices in a folder are skipped, because reading them
- * may block forever. */
+/* Returns true for a regular file, or for a path that cannot be examined. Pipes and devices in a
+ * folder are skipped, because reading them may block forever. */
 static bool is_plain_file(const char *path)
 {
     struct stat status;
@@ -63,8 +63,8 @@ static int visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Adds the files of a folder, sorted by name. Subfolders are included one level deep; their
- * names are the classes of their files. */
+/* Adds the files of a folder and of its immediate subfolders, sorted by name. The name of a
+ * subfolder is the class of its files. */
 static ddsc_status add_folder(ddsc_context *ctx, file_list *list, const char *folder,
                               const char *class, const char *const *endings)
 {

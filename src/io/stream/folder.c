@@ -1,5 +1,5 @@
-/* Replaces a folder of files as a whole. The files are written into a stage, which is a folder with
- * the same parent as the target. Files with other names are linked into the stage as well. A single
+/* Replaces a folder of files as a whole. The new files are written into a stage, which is a folder
+ * with the same parent as the target. Other files of the target are linked into the stage. A single
  * system call (renameat2 with RENAME_EXCHANGE) then exchanges the stage and the target. The
  * exchange is impossible if the target contains folders, is the working directory or has an access
  * control list, or if the file system does not support it. In these cases, the finished files are
@@ -21,14 +21,14 @@ enum { STAGE_TRIES = 1000 };
 
 struct io_folder {
     ddsc_context *ctx;
-    char path[PATH_MAX - 64];  /* the target, symbolic links resolved */
-    char stage[PATH_MAX - 64]; /* folder in which files are written; "" if there is no stage */
+    char path[PATH_MAX - 64];  /* the target, with symbolic links resolved */
+    char stage[PATH_MAX - 64]; /* folder into which files are written; "" if there is no stage */
     folder_name_fn name;
     bool overwrite, there;
     bool beside;          /* true if the stage and the target have the same parent */
-    int lock, stage_lock; /* locks of the target and of the stage while they are exchanged, or -1 */
+    int lock, stage_lock; /* locks of the target and of the stage during the exchange, or -1 */
     mode_t mode;          /* for a new folder */
-    int64_t n_synced;     /* number of names synced so far, in name order */
+    int64_t n_synced;     /* number of files synced so far, in the order of names */
 };
 
 static ddsc_status folder_fail(const io_folder *f, const char *name, const char *what)
@@ -39,8 +39,7 @@ static ddsc_status folder_fail(const io_folder *f, const char *name, const char 
 
 /* ---- opening ---- */
 
-/* Writes the parent folder of the target to `out`. The parent of "/" and of its direct children is
- * "/". */
+/* Writes the parent folder of the target to `out`. The parent of "/" is "/". */
 static void parent_of(const io_folder *f, char out[PATH_MAX])
 {
     const char *slash = strrchr(f->path, '/');
@@ -66,12 +65,13 @@ static ddsc_status take_path(io_folder *f, const char *path)
              f->there ? whole : path);
     if (f->there ? S_ISDIR(info.st_mode) : lstat(f->path, &link) != 0)
         return DDSC_OK;
-    errno = f->there ? ENOTDIR : ENOENT; /* if ENOENT, the target of the symbolic link is missing */
+    errno =
+        f->there ? ENOTDIR : ENOENT; /* ENOENT: the path is a symbolic link to a missing target */
     return folder_fail(f, NULL, "write into it");
 }
 
-/* Checks that no files with the names of the result exist unless overwriting is allowed, and that
- * none of them is a folder. */
+/* Checks that the target contains no files with the names of new files, unless overwriting is
+ * allowed. A folder with the name of a new file is always an error. */
 static ddsc_status check_names(const io_folder *f)
 {
     char path[PATH_MAX];
@@ -91,7 +91,7 @@ static ddsc_status check_names(const io_folder *f)
     return DDSC_OK;
 }
 
-/* Saves the mode of the stage and restricts access to its owner until the files are in place. */
+/* Saves the mode of the stage, and restricts access to the owner until the files are in place. */
 static bool close_stage(io_folder *f)
 {
     struct stat info;
@@ -131,7 +131,7 @@ static bool try_rename(const io_folder *f)
 {
     char from[PATH_MAX], to[PATH_MAX];
     char entry[NAME_MAX + 1];
-    /* differs from the names that writers use */
+    /* a name that writers do not use */
     snprintf(entry, sizeof entry, "%s.try.tmp", strrchr(f->stage, '/') + 1);
     folder_path(from, f->stage, STAGE_PROBE);
     folder_path(to, f->path, entry);
@@ -225,8 +225,9 @@ const char *folder_stage(const io_folder *f)
 
 /* ---- putting files in place ---- */
 
-/* Sets the mode of the new folder to that of the old folder. Returns false if the new folder would
- * have another owner or group. */
+/* Sets the mode of the stage to that of the target. Returns false if the two cannot be exchanged,
+ * because the target is the working directory or has an access control list, or because their
+ * devices, owners or groups differ. */
 static bool take_mode(const io_folder *f)
 {
     struct stat before, after, here;
@@ -238,8 +239,8 @@ static bool take_mode(const io_folder *f)
            chmod(f->stage, before.st_mode & 07777) == 0;
 }
 
-/* Links files with other names, such as notes or temporary files of other processes, into the new
- * folder before it replaces the old folder. Folders cannot be linked. */
+/* Links other files of the target, such as notes or temporary files of other processes, into the
+ * stage. Returns false if the target contains a folder, which cannot be linked. */
 static bool link_others(const io_folder *f)
 {
     DIR *dir = opendir(f->path);
@@ -295,8 +296,8 @@ static ddsc_status limit_file(const io_folder *f, const char *name, const char *
     return folder_fail(f, name, "set the permissions of the new file");
 }
 
-/* Limits the permissions of all new files. A file without a predecessor in the old result gets
- * the permissions that all old files had in common. */
+/* Limits the permissions of all new files. A new file that replaces no old file gets the
+ * permissions that all old files had in common. */
 static ddsc_status limit_files(const io_folder *f)
 {
     struct stat old, shared = {.st_mode = 0};
@@ -320,8 +321,7 @@ static ddsc_status limit_files(const io_folder *f)
 
 /* ---- finishing ---- */
 
-/* Renames the stage to a target that does not exist. If the disk does not confirm this, the rename
- * is undone. */
+/* Renames the stage to a target that does not exist. If syncing fails, the rename is undone. */
 static ddsc_status put_new(io_folder *f)
 {
     chmod(f->stage, f->mode);
@@ -333,7 +333,7 @@ static ddsc_status put_new(io_folder *f)
     }
     if (!files_is_refusal(errno))
         return folder_fail(f, NULL, "put the folder in place");
-    f->there = true; /* another process created it, or folders cannot be renamed here */
+    f->there = true; /* another process created the target, or folders cannot be renamed here */
     if (mkdir(f->path, 0777) != 0)
         return errno == EEXIST ? DDSC_OK : folder_fail(f, NULL, "create the folder");
     ddsc_status status = sync_parent(f);
@@ -342,8 +342,8 @@ static ddsc_status put_new(io_folder *f)
     return status;
 }
 
-/* Exchanges the target and the stage, or sets *done to false if that is impossible. If the disk
- * does not confirm the exchange, they are exchanged again, so that the old result remains. */
+/* Exchanges the target and the stage, or sets *done to false if that is impossible. If syncing
+ * fails, the exchange is reversed, so that the old files remain. */
 static ddsc_status exchange(io_folder *f, bool *done)
 {
     *done = false;
@@ -363,8 +363,8 @@ static ddsc_status exchange(io_folder *f, bool *done)
     return status;
 }
 
-/* Puts the stage in place of the target. Both locks are released after the stage has been
- * removed. */
+/* Replaces the target with the stage, or its files with those of the stage. folder_finish releases
+ * the locks after it has removed the stage. */
 static ddsc_status put_in_place(io_folder *f)
 {
     bool done;
@@ -396,8 +396,8 @@ static ddsc_status sync_file(const io_folder *f, const char *name)
     return good ? DDSC_OK : folder_fail(f, name, "sync");
 }
 
-/* Syncs the files with the names [begin, end), counted from the first unsynced name. The index
- * after the last name stands for the folder itself. */
+/* Syncs the files [begin, end), counted from the first unsynced name. The index after the last name
+ * stands for the folder itself. */
 static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     const io_folder *f = arg;
@@ -407,8 +407,8 @@ static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* The files are synced in parallel, because a journaling file system then writes its journal only
- * once for all waiting calls. */
+/* Syncs files in parallel, because a journaling file system then commits its journal once for all
+ * waiting calls. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names)
 {
     int64_t n = 0;
@@ -427,7 +427,8 @@ ddsc_status folder_finish(io_folder *f, ddsc_status status)
     if (status >= 0)
         status = put_in_place(f);
     else
-        ctx_reword(ctx, f->stage, f->path); /* reports the path that the caller passed */
+        ctx_reword(ctx, f->stage,
+                   f->path); /* the message must name the path that the caller passed */
     if (f->stage[0] && !folder_remove_stage(f->stage, f->name, f->path))
         ctx_warn(ctx, "%s: files that another program wrote during the run are in %s", f->path,
                  f->stage);

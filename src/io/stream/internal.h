@@ -1,6 +1,5 @@
-/* Declarations shared within this module. stream.c (decoding) and read.c (reading) share the
- * fields of a stream. folder.c, replace.c and writer.c share helpers for folders and finished
- * files. */
+/* Internals of the module stream: the fields of a stream, which several files use, and helpers for
+ * folders and finished files, which folder.c, replace.c, stage.c and writer.c use. */
 #ifndef DDSC_IO_STREAM_INTERNAL_H
 #define DDSC_IO_STREAM_INTERNAL_H
 
@@ -40,7 +39,7 @@ struct io_stream {
     uint32_t crc;
     char *line;
     int64_t line_room, line_number;
-    bool line_had_return; /* the last line returned ended in CR LF */
+    bool line_had_return; /* the line returned last ended in CR LF */
     char *record;
     int64_t record_room;
     bool mark_seen,
@@ -52,8 +51,8 @@ struct io_stream {
 
 /* Configures zlib to allocate its memory from the context. */
 void stream_zlib_memory(z_stream *z, ddsc_context *ctx);
-/* These functions start, step and end zstd decoding. A step uses the buffers of z. If a step is
- * called without input bytes, the source has ended. */
+/* Begin, continue and end zstd decoding. stream_zstd_step uses the buffers of z. If z has no input,
+ * the source has ended. */
 ddsc_status stream_zstd_open(io_stream *s);
 ddsc_status stream_zstd_step(io_stream *s);
 void stream_zstd_close(io_stream *s);
@@ -64,11 +63,11 @@ ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t 
 
 /* Renames a file unless the new name exists (EEXIST). Returns 0 or -1, like rename. */
 int files_rename_new(const char *from, const char *to);
-/* Returns true for an error of a rename after which another method may succeed. */
+/* Returns true if a rename failed with an error after which another method may succeed. */
 bool files_is_refusal(int error);
 /* Returns true if an access control list adds to the permissions of a file or folder. */
 bool files_has_acl(const char *path);
-/* Returns the permissions of a file that replaces the file `old` and belongs to `group`. */
+/* Returns the permissions for a file that replaces the file `old` and belongs to `group`. */
 mode_t files_mode(const char *old, const struct stat *info, gid_t group);
 bool files_is_mount_point(const char *path);
 
@@ -80,7 +79,7 @@ void folder_path(char out[PATH_MAX], const char *folder, const char *name);
 ddsc_status folder_lock(ddsc_context *ctx, const char *folder, int *lock);
 bool folder_try_lock(const char *folder, int *lock);
 void folder_unlock(int lock);
-/* Moves the files with these names from one folder into another on the same file system. On
+/* Moves the files listed by `name` from one folder into another on the same file system. On
  * failure, the old files are restored. On success, old files without a replacement are removed.
  * `locked` is true if the caller holds the lock of the target. */
 ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, folder_name_fn name,
@@ -88,23 +87,25 @@ ddsc_status folder_replace(ddsc_context *ctx, const char *from, const char *to, 
 /* Restores the old files if a process was killed during folder_replace. */
 void folder_recover(const char *folder, folder_name_fn name);
 
-/* Name of the file that is renamed from the stage into the target as a test. */
+/* Name of the file in the stage that is renamed into the target as a test. */
 #define STAGE_PROBE OWNER_PREFIX "try"
 
 bool folder_is_dots(const char *entry);
-/* Returns true for the names of result files, and of temporary files that no process uses. */
+/* Returns true for the names of result files, and of temporary files whose process no longer
+ * exists. */
 bool folder_is_own(folder_name_fn name, const char *entry);
-/* Deletes a stage and the files in it for which folder_is_own is true. Other files are moved to
- * `home` unless they also exist elsewhere; if `home` is NULL, they remain. Returns false if files
- * could not be moved, in which case the stage remains. */
+/* Deletes a stage and the files in it for which folder_is_own is true or which also exist
+ * elsewhere. Other files are moved to `home`; if `home` is NULL, they remain. Returns false if
+ * files remain, in which case the stage remains too. */
 bool folder_remove_stage(const char *stage, folder_name_fn name, const char *home);
 /* Removes stages and files in a folder that were left by processes that no longer exist. */
 void folder_clean(const char *place, folder_name_fn name);
 
-/* Temporary folders have predictable names, so another user could create a link with such a name.
- * Both functions therefore accept only a real folder that this user owns. */
+/* Temporary folders have predictable names, so another user could create a link with the name of a
+ * temporary folder. owner_is_own_folder therefore returns true only for a real folder (not a link)
+ * that this user owns. */
 bool owner_is_own_folder(int at, const char *name);
-/* Opens the folder if it is a real folder that this user owns; otherwise returns NULL. */
+/* Opens a real folder that this user owns. Returns NULL for anything else. */
 DIR *owner_open_folder(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* Locks the folder of a result, so that only one process at a time replaces its files. The lock
- * belongs to the folder, not to its name, and is released when the process ends. */
+ * applies to the folder, not to its name, and is released when the process exits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,8 +11,8 @@
 
 enum { LOCK_WAIT_NS = 50000000, QUIET_WAITS = 100 };
 
-/* Returns true if the name still belongs to the locked folder. Another process may have exchanged
- * the folder before it released the lock. */
+/* Returns true if the path still refers to the locked folder. Another process may have exchanged
+ * the folder before releasing the lock. */
 static bool is_current(int fd, const char *folder)
 {
     struct stat locked, named;

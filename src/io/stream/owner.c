@@ -1,7 +1,7 @@
-/* Names temporary files and folders ".ddsc-HOST.ID-PID-NUMBER.tmp". The name distinguishes files of
- * a process that no longer exists from files that are still in use. A process id can be checked
- * only within the same running kernel and pid namespace (container), of which ID is a hash. Files
- * of another machine, container or boot are therefore never treated as leftovers. */
+/* Names temporary files and folders ".ddsc-HOST.ID-PID-NUMBER.tmp". The name shows whether the
+ * process that created a file still exists. A process id can be checked only under the same running
+ * kernel and pid namespace (container), of which ID is a hash. Files of another machine, container
+ * or boot are therefore never treated as leftovers. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 enum { HOST_LENGTH = 32, PLACE_TEXT = HOST_LENGTH + 10 };
 
-/* Computes the ID. Returns false if the system does not identify the kernel or the namespace. */
+/* Computes the ID. Returns false if the kernel or the namespace cannot be identified. */
 static bool place_id(uint32_t *id)
 {
     char boot[64], space[64];
@@ -32,8 +32,8 @@ static bool place_id(uint32_t *id)
     return true;
 }
 
-/* Writes "HOST.ID". The host name is reduced to letters, digits and periods, so that '-' marks its
- * end. Returns false if the ID is unknown. */
+/* Writes "HOST.ID". In the host name, characters other than letters and digits become periods, so
+ * that '-' marks its end. Returns false if the ID is unknown. */
 static bool owner_place(char out[PLACE_TEXT])
 {
     uint32_t id;
@@ -96,8 +96,7 @@ void owner_clean(const char *folder)
     DIR *dir = opendir(folder);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
         if (owner_left(e->d_name))
-            unlinkat(dirfd(dir), e->d_name, 0); /* does not remove folders, which folder_open
-                                                 * does */
+            unlinkat(dirfd(dir), e->d_name, 0); /* folders are removed by folder_clean */
     if (dir)
         closedir(dir);
 }

@@ -66,7 +66,7 @@ ddsc_status stream_expect_end(io_stream *s, const char *what)
     size_t got;
     ddsc_status status = stream_read(s, &byte, 1, &got);
     if (status >= 0 && got > 0)
-        return stream_fail(s, "has unexpected bytes after %s (from byte %lld on)", what,
+        return stream_fail(s, "has unexpected bytes after %s (starting at byte %lld)", what,
                            (long long)handed_out(s) - 1);
     return status;
 }
@@ -103,7 +103,7 @@ static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *
     s->line_had_return = n > 0 && text[n - 1] == '\r';
     n -= s->line_had_return;
     text[n] = '\0';
-    /* reports UTF-16 text with its own message */
+    /* reports UTF-16 text with a separate message */
     if (!s->mark_seen && n >= 2 && memchr(text, 0, n))
         CHECK(stream_make_utf8(s, &text, &(size_t){2}));
     if (memchr(text, 0, n))
@@ -114,7 +114,7 @@ static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *
     return stream_make_utf8(s, line, length);
 }
 
-/* Returns the next line. A line that is entirely in the buffer is returned in place; other lines
+/* Returns the next line. A line that is completely in the buffer is returned in place; other lines
  * are assembled in s->line. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length)
 {

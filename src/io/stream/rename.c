@@ -1,4 +1,4 @@
-/* Manages names and permissions of finished files. */
+/* Renames finished files, and determines their permissions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,8 +22,7 @@ int files_rename_new(const char *from, const char *to)
     }
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK)
         return -1;
-    if (lstat(to, &info) ==
-        0) { /* the file system has no links; here, the check and the rename are not atomic */
+    if (lstat(to, &info) == 0) { /* without hard links, the check and the rename are not atomic */
         errno = EEXIST;
         return -1;
     }
@@ -43,8 +42,8 @@ bool files_has_acl(const char *path)
            getxattr(path, "system.posix_acl_default", NULL, 0) > 0;
 }
 
-/* Returns the old mode. If the group changes, or if an access control list names users, the group
- * and all others get only the permissions that both of them had. */
+/* Returns the mode of the old file. If the group changes or the old file has an access control
+ * list, the group and other users get only the permissions that both of these classes had. */
 mode_t files_mode(const char *old, const struct stat *info, gid_t group)
 {
     mode_t mode = info->st_mode & 07777, both = mode & (mode >> 3) & 07;

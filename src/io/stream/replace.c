@@ -1,9 +1,9 @@
 /* Replaces the files of a folder one by one, for folders that cannot be exchanged as a whole. The
  * old files are first moved into a folder inside the target, and are moved back after a failure. If
- * the process is killed, the next process that writes into the target moves them back. The
- * extension of the folder's name records the progress: with ".part", some old files are in this
- * folder and the others are still in the target; with ".old", all old files are in it, and all
- * result files in the target are new. */
+ * the process is killed, the next process that writes into the target moves the old files back. The
+ * extension of that folder records the progress: with ".part", some old files may still be in the
+ * target; with ".old", the folder contains all old files, and every result file in the target is
+ * new. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static ddsc_status replace_fail(const replacement *r, const char *name, const ch
 void folder_path(char out[PATH_MAX], const char *folder, const char *name)
 {
     if (snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        out[0] = '\0'; /* an empty name does not exist, so the next call that uses it fails */
+        out[0] = '\0'; /* no file has an empty name, so the next call that uses it fails */
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -60,7 +60,7 @@ static bool has(const char *folder, const char *name)
     return lstat(path, &info) == 0;
 }
 
-/* Moves a file. Returns true if it was moved or does not exist. */
+/* Moves a file. Returns true if the file was moved or does not exist. */
 static bool move_file(const char *from, const char *to, const char *name)
 {
     char old[PATH_MAX], new[PATH_MAX];
@@ -79,7 +79,7 @@ static bool remove_file(const char *folder, const char *name)
 /* ---- old files ---- */
 
 /* Moves the old files back. The file with the last name is moved last, because it marks a complete
- * result. If the process is killed, the call can be repeated. */
+ * result. The call can be repeated if the process is killed. */
 static bool restore_old(const char *to, char aside[PATH_MAX], folder_name_fn name)
 {
     char part[PATH_MAX];
@@ -107,8 +107,8 @@ static bool discard(const char *aside, folder_name_fn name)
     return rmdir(aside) == 0;
 }
 
-/* Finds a folder of old files whose process no longer exists. If the caller holds the lock, no
- * other process on any machine is writing into the target. */
+/* Finds a folder of old files whose process no longer exists. If `locked` is true, the caller holds
+ * the lock of the target, so no process on any machine is using such a folder. */
 static bool find_orphan(char aside[PATH_MAX], const char *folder, bool locked)
 {
     bool found = false;
@@ -211,7 +211,7 @@ static ddsc_status sync_target(const replacement *r)
     return good ? DDSC_OK : replace_fail(r, NULL, "sync the folder");
 }
 
-/* Moves the new files into the target, and sets moved[k] for each file moved. */
+/* Moves the new files into the target, and sets moved[k] for each file that was moved. */
 static ddsc_status move_new_files(const replacement *r, bool overwrite, bool *moved)
 {
     for (int64_t k = 0; r->name(k); k++)

@@ -1,5 +1,5 @@
 /* Removes stages: the folders in which the files of a result are written. After an exchange, a
- * stage contains the files of the old folder, including files of the user and of other
+ * stage contains the old files of the target, including files of the user and of other
  * processes. */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@ bool folder_is_dots(const char *entry)
     return strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0;
 }
 
-/* Returns true if a file of the stage also exists elsewhere: under the same name in `home`, or with
- * any other hard link if `home` is NULL. */
+/* Returns true if a file of the stage also exists elsewhere: under the same name in `home` or, if
+ * `home` is NULL, under any other hard link. */
 static bool is_elsewhere(const struct stat *file, const char *entry, const char *home)
 {
     struct stat there;

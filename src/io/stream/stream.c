@@ -1,6 +1,6 @@
 /* Opens and decodes sources of bytes: files, pipes, memory and parts of archives. gzip, deflate and
- * zstd data are decompressed. A stream never returns more bytes than its limit. Its expansion is
- * limited relative to its compressed size. */
+ * zstd data are decompressed. A stream never returns more bytes than its limit, and decompressed
+ * data is also limited relative to the compressed size. */
 #include "io/stream/internal.h"
 
 #include <errno.h>
@@ -60,8 +60,8 @@ static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
     return status;
 }
 
-/* Sets the name shown in messages. Only the end of a long path is shown, so that the rest of the
- * message is not truncated. */
+/* Sets the name shown in messages. A long path is shortened to its end, so that messages are not
+ * truncated. */
 static ddsc_status set_name(io_stream *s, const char *name)
 {
     size_t n = strlen(name);
@@ -86,7 +86,7 @@ static ddsc_status stream_new(ddsc_context *ctx, io_stream **out, const char *na
 
 /* ---- raw bytes ---- */
 
-/* Fails if the file has changed since it was opened, because a mixture of two versions may look
+/* Fails if the file has changed since it was opened, because a mixture of two versions could look
  * valid. */
 static ddsc_status check_unchanged(io_stream *s)
 {
@@ -152,7 +152,7 @@ static const char *coding_name(const io_stream *s)
     return s->coding == STREAM_GZIP ? "gzip" : "deflate";
 }
 
-/* Handles the end of a gzip member. Another member, zero padding or the end of the file may
+/* Called at the end of a gzip member, which another member, zero padding or the end of the file may
  * follow. */
 static ddsc_status gzip_next_member(io_stream *s)
 {

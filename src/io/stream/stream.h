@@ -1,8 +1,8 @@
 /* stream: input and output of bytes. Sources are files, pipes, memory and members of archives,
- * decompressed if needed. The module also splits text into lines, fields and numbers, and it writes
- * files atomically. All input is untrusted: declared sizes are checked against the actual size of
- * the stream before memory is allocated, and totals are checked against limits. Numbers are read
- * and written the same way in every locale. */
+ * decompressed if needed. The module also splits text into lines and fields, converts binary
+ * numbers, and writes files atomically. All input is untrusted: before memory is allocated,
+ * declared sizes are checked against the actual size of the stream and against limits. Numbers are
+ * written independently of the locale. */
 #ifndef DDSC_IO_STREAM_STREAM_H
 #define DDSC_IO_STREAM_STREAM_H
 
@@ -32,7 +32,7 @@ ddsc_status stream_open_part(ddsc_context *ctx, io_stream **out, io_stream *arch
                              bool deflated);
 void stream_close(io_stream *s);
 const char *stream_name(const io_stream *s);
-/* Returns the path as passed by the caller, or NULL for standard input and memory. */
+/* Returns the path that the caller passed, or NULL for standard input and memory. */
 const char *stream_path(const io_stream *s);
 /* Reads up to n bytes. *got < n only at the end. */
 ddsc_status stream_read(io_stream *s, void *buffer, size_t n, size_t *got);
@@ -43,23 +43,25 @@ ddsc_status stream_expect_end(io_stream *s, const char *what);
 /* Copies up to n (<= STREAM_PEEK_MAX) leading bytes without consuming them. Must be called
  * before any read. */
 ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
-/* Returns one NUL-terminated line without its end (LF or CRLF). The caller may change it until the
- * next call. *line is NULL at the end of the file. A NUL byte in the text is an error. */
+/* Returns one NUL-terminated line without its line ending (LF or CRLF). The line is valid until the
+ * next call and may be modified. *line is NULL at the end of the file. A NUL byte in the text is an
+ * error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
-/* Does the same as stream_line, but a quoted field (RFC 4180) may contain line ends, which remain
- * in the record. If `delimiter` is 0, fields_delimiter determines it. */
+/* Does the same as stream_line, but quoted fields (RFC 4180) may contain line endings, which are
+ * preserved. If `delimiter` is 0, fields_delimiter determines it. */
 ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
 /* Returns the next record that is not blank. A byte order mark at the start of the file is
  * skipped. */
 ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
-/* Declares that the text of this file is UTF-8, regardless of the context's encoding, because ddsc
- * wrote it. */
+/* Declares that the text of this stream is UTF-8, regardless of the context's encoding. Used for
+ * files that ddsc wrote. */
 void stream_set_utf8(io_stream *s);
-/* Converts a text of n bytes plus a NUL to UTF-8. *text either is unchanged or points to a
+/* Converts a NUL-terminated text of n bytes to UTF-8. *text is either unchanged or points to a
  * converted copy that is valid until the next call. Invalid bytes are an error. Lines are converted
  * when they are read, so this function is needed only for other text. */
 ddsc_status stream_make_utf8(io_stream *s, char **text, size_t *n);
-int64_t stream_line_number(const io_stream *s); /* number of the last line returned, from 1 */
+int64_t
+stream_line_number(const io_stream *s); /* number of the last line returned, counted from 1 */
 /* Returns an upper bound on the number of remaining bytes. */
 int64_t stream_remaining_bound(const io_stream *s);
 /* Fails if a declared size exceeds the bound of stream_remaining_bound. Must be called before
@@ -67,7 +69,7 @@ int64_t stream_remaining_bound(const io_stream *s);
 ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what);
 /* Returns the maximum number of bytes that this stream may return. */
 int64_t stream_limit(const io_stream *s);
-/* Computes a CRC-32 as in zip files. `before` is the CRC of the preceding bytes, or 0 at the
+/* Computes the CRC-32 used in zip files. `before` is the CRC of the preceding bytes, or 0 at the
  * start. */
 uint32_t stream_checksum(uint32_t before, const void *bytes, size_t n);
 /* Returns the CRC-32 of two concatenated byte sequences, the second n bytes long. */
@@ -98,20 +100,20 @@ typedef struct file_list {
 bool files_is_folder(const char *path);
 /* Adds a file, or the files of a folder sorted by name. Files in immediate subfolders are included,
  * and the name of the subfolder is their class. `kinds` is a NULL-terminated list of
- * NULL-terminated lists of endings. The first list with an ending that occurs in the folder is
- * used. */
+ * NULL-terminated lists of extensions. The first list with an extension that occurs in the folder
+ * is used. */
 ddsc_status files_add(ddsc_context *ctx, file_list *list, const char *path,
                       const char *const *const *kinds);
 void files_free(ddsc_context *ctx, file_list *list);
-/* Returns true for "name.ending" and "name.ending.gz" (or .zst), ignoring case. */
+/* Returns true for "NAME.ENDING" and "NAME.ENDING.gz" (or .zst), ignoring case. */
 bool files_has_ending(const char *path, const char *ending);
-/* Finds the file name without folders, without .gz or .zst, and without one more ending. */
+/* Finds the file name without folders, without .gz or .zst, and without one more extension. */
 void files_base_name(const char *path, const char **start, size_t *length);
 /* Writes "class/name" or "name" of a path to *name, which grows as needed. */
 ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
                        const char *class);
-/* Reads a whole stream into *bytes, which grows as needed, and appends a NUL. More than `most`
- * bytes are an error, whose message says that the stream is too long for `what`. */
+/* Reads a whole stream into *bytes, which grows as needed, and appends a NUL. If there are more
+ * than `most` bytes, fails with a message that the stream is too long for `what`. */
 ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *room,
                              int64_t *n, int64_t most, const char *what);
 
@@ -127,7 +129,7 @@ typedef struct field_list {
 char fields_delimiter(const char *line);
 ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char *line,
                          char delimiter);
-/* Splits the line only at delimiters. Quotes are part of the data, and blanks are not trimmed. */
+/* Splits the line only at delimiters. Quotes are part of the data, and spaces are not trimmed. */
 ddsc_status fields_split_plain(ddsc_context *ctx, field_list *list, char *line, char delimiter);
 void fields_free(ddsc_context *ctx, field_list *list);
 
@@ -176,14 +178,15 @@ ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
 enum { OWNER_TEXT = 64 };
 #define OWNER_PREFIX ".ddsc-"
 
-/* Writes "HOST.ID-PID" of this process to `out`. Only PID follows a '-'. */
+/* Writes the "HOST.ID-PID" of this process to `out`. It contains only one '-'. */
 void owner_name(char out[OWNER_TEXT]);
-/* Returns true if the text begins with "HOST.ID-PID-" of a process of this machine and container
- * that no longer exists. */
+/* Returns true if the text begins with the "HOST.ID-PID-" of a process that ran on this machine and
+ * in this container but no longer exists. */
 bool owner_is_gone(const char *text);
-/* Returns true if the name is that of a temporary file or folder of such a process. */
+/* Returns true for the name of a temporary file or folder whose process no longer exists
+ * (owner_is_gone). */
 bool owner_left(const char *name);
-/* Removes the temporary files of such processes from a folder. */
+/* Removes from a folder the temporary files of processes that no longer exist. */
 void owner_clean(const char *folder);
 
 /* ---- writing: a temporary file in the same folder, fsync, rename ---- */
@@ -198,11 +201,10 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Writes a number in the format "%.17g", independent of the locale. */
 ddsc_status writer_number(io_writer *w, double value);
-/* Writes a CSV field, quoted if necessary (RFC 4180), so that any text is preserved when it is read
- * again. */
+/* Writes a CSV field, quoted if necessary (RFC 4180), so that reading it returns the same text. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
-/* Allows several processes to write the same file: the first finished version is kept, and the
- * other processes succeed without writing. The writer must have been opened with overwriting
+/* Allows several processes to write the same file: the first process to finish creates it, and the
+ * others succeed without replacing it. The writer must have been opened with overwriting
  * allowed. */
 void writer_give_way(io_writer *w);
 /* Finishes writing; `status` is the result of the writes. On success, the file is flushed, synced
@@ -213,20 +215,20 @@ ddsc_status writer_finish(io_writer *w, ddsc_status status);
 /* ---- a folder of files that is replaced as a whole ---- */
 
 typedef struct io_folder io_folder;
-/* Returns the name of file number 0, 1, ..., or NULL after the last one. The file with the last
- * name is written last, so if it exists, all other files exist. */
+/* Returns the name of a file, numbered from 0, or NULL after the last one. The file with the last
+ * name is put in place last, so if it exists, all other files exist. */
 typedef const char *(*folder_name_fn)(int64_t number);
 
-/* Opens a folder for replacement. Also removes temporary files of processes that no longer exist
- * from its parent folder. `flags` are ddsc_write_flags. */
+/* Prepares the replacement of a folder. Also removes temporary files of processes that no longer
+ * exist from its parent folder. `flags` are ddsc_write_flags. */
 ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
                         unsigned flags);
 /* Checks that folder_open would succeed. Leaves no files behind. */
 ddsc_status folder_check(ddsc_context *ctx, const char *path, folder_name_fn name, unsigned flags);
 /* Returns the folder that the files must be written into. */
 const char *folder_stage(const io_folder *f);
-/* Syncs the files with the first n_names names. The files are not synced when they are written. If
- * n_names exceeds the number of names, the folder itself is also synced. */
+/* Syncs the first n_names files, which are not synced when they are written. If n_names exceeds the
+ * number of names, the folder itself is also synced. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names);
 /* Finishes the folder; `status` is the result of the writes. On success, the new files replace
  * the old ones, old files without a replacement are removed, and files with other names remain.

@@ -1,5 +1,6 @@
-/* Writes files atomically. Bytes are written to a temporary file in the target's folder, which is
- * renamed to the target at the end. Standard output and devices are written directly. */
+/* Writes files atomically. Bytes are written to a temporary file in the target's folder. At the
+ * end, the temporary file is renamed to the target. Standard output and devices are written
+ * directly. */
 #include "io/stream/internal.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ enum { BUFFER_BYTES = 1 << 16, TEMP_TRIES = 1000 };
 
 struct io_writer {
     ddsc_context *ctx;
-    char path[PATH_MAX]; /* the target, symbolic links resolved */
+    char path[PATH_MAX]; /* the target, with symbolic links resolved */
     char temp[PATH_MAX]; /* "" if the file is written directly */
     int fd;
     bool close_fd, overwrite, gives_way, terminal;
@@ -139,8 +140,8 @@ static ddsc_status open_target(io_writer *w, const char *path)
     return open_temp(w, there ? &info : NULL);
 }
 
-/* Writes a header without a name and a time, so that the same content always produces the same
- * bytes. */
+/* Starts gzip compression. The header has no name and no time, so that the same content always
+ * gives the same bytes. */
 static ddsc_status start_gzip(io_writer *w)
 {
     CHECK(mem_get(w->ctx, &w->out, BUFFER_BYTES, 1));
@@ -175,7 +176,7 @@ ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, un
     return DDSC_OK;
 }
 
-/* Checks that a file can be written at `path`, without leaving anything there. */
+/* Checks that a file can be written at `path`. Leaves nothing behind. */
 static ddsc_status writer_check(ddsc_context *ctx, const char *path, unsigned flags)
 {
     struct stat info;
@@ -210,8 +211,8 @@ static ddsc_status write_all(io_writer *w, const unsigned char *bytes, size_t n)
     return DDSC_OK;
 }
 
-/* Writes text to a terminal, replacing control characters by escape sequences. Each byte becomes at
- * most four bytes. */
+/* Writes text to a terminal, with control characters replaced by escape sequences. Each byte
+ * becomes at most four bytes. */
 static ddsc_status show_all(io_writer *w, const unsigned char *bytes, size_t n)
 {
     char *shown = NULL;
@@ -319,8 +320,8 @@ static ddsc_status sync_folder(io_writer *w)
     return good || fd < 0 ? DDSC_OK : writer_fail(w, "sync the folder");
 }
 
-/* Renames the temporary file to the target. If overwriting is not allowed, the rename atomically
- * fails if the target exists. */
+/* Renames the temporary file to the target. Unless overwriting is allowed, the rename fails
+ * atomically if the target exists. */
 static ddsc_status take_name(io_writer *w)
 {
     if (w->overwrite)
@@ -333,8 +334,8 @@ static ddsc_status take_name(io_writer *w)
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 
-/* Exchanges the temporary file and the file that it replaces. Sets *done to false if there is no
- * such file or if the file system does not support this. */
+/* Exchanges the temporary file and the target. Sets *done to false if the target does not exist or
+ * the file system does not support exchanges. */
 static ddsc_status swap_files(io_writer *w, bool *done)
 {
     struct stat info;

@@ -1,5 +1,5 @@
 /* Reads the parts of the zip format that npz archives need. The central directory is authoritative.
- * Each offset and length in it is checked against the file, and sizes are checked against the
+ * Offsets and lengths in it are checked against the size of the file, and sizes against the
  * expansion limits. */
 #include "io/stream/stream.h"
 
@@ -50,7 +50,7 @@ static ddsc_status set_directory(io_stream *s, directory *d, uint64_t n, uint64_
     return DDSC_OK;
 }
 
-/* Reads the 64-bit end record, whose position is stored in the locator just before the plain end
+/* Reads the 64-bit end record, whose position is stored in the locator just before the 32-bit end
  * record. */
 static ddsc_status read_end64(io_stream *s, directory *d, int64_t end_at)
 {
@@ -92,7 +92,8 @@ done:
     return status;
 }
 
-/* Fields with the maximum 32-bit value are stored in the zip64 extra field, in this order. */
+/* Replaces values that equal the maximum 32-bit value with those in the zip64 extra field, which
+ * are in the order of `value`. */
 static bool apply_extra64(uint64_t *value[3], const unsigned char *extra, size_t n)
 {
     bool wanted = false;
@@ -210,7 +211,7 @@ const zip_entry *zip_find(const zip_list *list, const char *name)
     return NULL;
 }
 
-/* Finds the start of a member's data, after its local header. The name in that header must
+/* Finds the start of a member's data, after its local header. The name in the local header must
  * match. */
 static ddsc_status zip_find_data(io_stream *s, const zip_entry *e, int64_t *at)
 {

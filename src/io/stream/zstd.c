@@ -1,6 +1,6 @@
 /* Decodes zstd with libzstd if the build includes it. Frames may be concatenated, like gzip
- * members. The decoder allocates its own memory, which is limited to the window of 128 MiB that
- * libzstd allows by default. */
+ * members. The decoder allocates its own memory, which is limited by the maximum window size of
+ * libzstd, by default 128 MiB. */
 #include "io/stream/internal.h"
 
 #ifdef DDSC_HAVE_ZSTD

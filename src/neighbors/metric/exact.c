@@ -1,4 +1,4 @@
-/* Solves exact transport with one problem per pair and one solver per worker. The value is D^2 for
+/* Solves exact transport, with one problem per pair and one solver per worker. The value is D^2 for
  * w2 and D for w1. */
 #include "distance/bound/bound.h"
 #include "distance/exact/exact.h"
@@ -9,24 +9,25 @@ typedef struct transport {
     ddsc_context *ctx;
     const measures *m;
     ground_cost ground;
-    bool is_distance; /* true if the value is D */
+    bool is_distance; /* the value is D rather than D^2 */
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;       /* one per worker: the pair that its solver solved last, in the order in
-                          * which it was solved */
-    bool starts;         /* true if solves start from the potentials of a dual bound */
+    pair_ij *last;       /* one per worker: the last pair that it solved, in the order of
+                          * solved_as */
+    bool starts;         /* solves start from the potentials of a dual bound */
     bound_refined *dual; /* NULL if the set has no dual bounds or they have not been created yet */
 } transport;
 
-/* Returns true if the values are W2^2. Refined bounds and cuts exist only for these values. */
+/* Returns true if the values are W2^2. Refined bounds and cuts exist only for W2^2. */
 static bool has_squares(const transport *s)
 {
     return s->ground.kind == DDSC_COST_SQEUCLIDEAN && !s->is_distance;
 }
 
-/* Returns the pair in the order in which it is solved. The order depends on the contents of the
- * items, so that the value has the same bits for (i, j) and (j, i), and in other sets. */
+/* Returns the two items in the order in which the solver receives them. The order depends only on
+ * the contents of the items, so that the value has the same bits for (i, j) and (j, i), and in
+ * every set. */
 static pair_ij solved_as(const transport *s, int64_t i, int64_t j)
 {
     return measures_precedes(s->m, i, j) ? (pair_ij){(int32_t)i, (int32_t)j}
@@ -80,7 +81,7 @@ static ddsc_status transport_grow(void *state, int64_t first)
     return s->dual ? bound_refined_grow(s->dual, first) : DDSC_OK;
 }
 
-/* Small sets use small tiles, so that all threads have work. If costs are computed per tile, a
+/* Uses small tiles for small sets, so that all threads have work. If costs are computed per tile, a
  * solve takes only microseconds, and larger tiles share more of the cost computation. */
 static void transport_shape(const void *state, pair_shape *shape)
 {
@@ -131,8 +132,7 @@ static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, i
 typedef struct bounds_state {
     transport *s;
     metric_first *first;
-    bool refined; /* true if dual bounds use refined potentials, false if they use relaxed
-                   * transport */
+    bool refined; /* dual bounds use refined potentials, and not relaxed transport */
     bound_cut_table cuts;
 } bounds_state;
 
@@ -147,8 +147,8 @@ static void bounds_close(void *state)
     mem_free(ctx, b);
 }
 
-/* Opens the bounds. Cuts are used only if there are no dual bounds: they are cheaper, but would
- * improve little on dual bounds. */
+/* Opens the bounds. Cuts are used only if there are no dual bounds, because they would add little
+ * to dual bounds. */
 static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;
@@ -200,7 +200,7 @@ static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
     cut->unit = b->cuts.unit2;
 }
 
-/* A cut has one potential per row of the support table. */
+/* Cuts cannot grow, because a cut has one potential per row of the support table. */
 static ddsc_status bounds_grow(void *state, int64_t first, bool *done)
 {
     bounds_state *b = state;

@@ -1,10 +1,10 @@
-/* Computes first bounds of the transport value for all pairs.
+/* Computes first bounds on the transport value for all pairs.
  *
- * Projections are tight in few dimensions. For squared distances, they take one matrix product of
- * short rows; for other costs, they take the differences of short rows. The relaxed bound is valid
- * for every cost. It is tight for small supports in many dimensions, such as documents. If items
- * share their points, a table of least costs gives a lower but far cheaper bound of all pairs, and
- * the relaxed bound is computed for single pairs only. */
+ * Projections are tight in few dimensions. They are matrix products of short rows for squared
+ * distances, and differences of short rows for other costs. The relaxed bound is valid for every
+ * cost, and tight for small supports in many dimensions, such as documents. If items share points,
+ * a table of least costs gives lower but far cheaper bounds for all pairs, and the relaxed bound is
+ * computed only for single pairs. */
 #include <math.h>
 
 #include "base/workspace.h"
@@ -16,15 +16,15 @@
 struct metric_first {
     ddsc_context *ctx;
     bool relaxed;
-    double epsilon; /* regularization of the value that is bounded; 0: exact transport */
-    bool square;    /* true if D is the value, so that the bounds apply to its square */
+    double epsilon; /* epsilon of the bounded value; 0: exact transport */
+    bool square;    /* the value is D, so the bounds apply to its square */
     bound_projection projection;
     device_frames frames; /* frames of the projections */
     bound_marginal marginal;
     bound_relaxed transport;
     bool has_table;
-    bound_least least; /* first bounds by relaxed transport, if has_table is true */
-    scratch memory;    /* scratch memory of both */
+    bound_least least; /* table of least costs, if has_table is true */
+    scratch memory;    /* scratch memory */
 };
 
 void metric_first_close(metric_first *b)
@@ -61,7 +61,7 @@ static ddsc_status first_load(void *state, int64_t a, int64_t c)
     return bound_least_load(&b->least, a, c);
 }
 
-/* Large blocks share more points, but small sets use small blocks so that all threads have work. */
+/* Large blocks share more points. Small sets use small blocks, so that all threads have work. */
 static ddsc_status open_relaxed(metric_first *b, first_bounds *first, const pair_job *job,
                                 const ground_cost *ground)
 {
@@ -153,7 +153,8 @@ done:
     return status;
 }
 
-/* Only projections can grow. The blocks of relaxed transport have a fixed number of items. */
+/* Only projections can grow, because the blocks of relaxed transport have a fixed number of
+ * items. */
 ddsc_status metric_first_grow(metric_first *b, int64_t first, bool *done)
 {
     *done = b->projection.embedder != NULL;

@@ -1,4 +1,4 @@
-/* The pair backend of the maximum mean discrepancy. */
+/* Implements the pair backend for the maximum mean discrepancy. */
 #include "distance/mmd/mmd.h"
 #include "neighbors/metric/metric.h"
 

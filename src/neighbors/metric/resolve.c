@@ -1,5 +1,5 @@
-/* Resolves the settings of a metric by replacing rules that depend on the data with values. Only
- * this file interprets an epsilon in percent, a bandwidth rule or a reference rule. */
+/* Resolves the settings of a metric: replaces rules that depend on the data with values. No other
+ * file interprets an epsilon in percent, a bandwidth rule or a reference rule. */
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ const pair_backend *metric_find(ddsc_metric metric)
     return NULL;
 }
 
-/* Returns twice the pooled variance, which is the mean cost of two random points. It is used
- * instead of the median if the median is 0. */
+/* Returns twice the pooled variance, which is the mean cost of two random points. Used if the
+ * median cost is 0. */
 static double mean_cost(const measures *m)
 {
     double total = 0;
@@ -56,12 +56,13 @@ static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set,
     return DDSC_OK;
 }
 
-/* Smallest extent of the coordinates. Below it, squared differences lose digits or underflow. */
+/* Minimum extent of the coordinates. With a smaller extent, squared differences lose digits or
+ * underflow. */
 static const double EXTENT_LEAST = 1e-140;
 
-/* Rejects coordinates whose differences are too small to be squared. W2 solves scale the
- * coordinates by a power of two and mark results that cannot be squared. Epsilon, bandwidths and
- * kernels are not scaled. */
+/* Rejects coordinates whose differences are too small to be squared. The W2 solvers scale the
+ * coordinates by a power of two, and mark results that cannot be squared, but epsilon, bandwidths
+ * and kernels are not scaled. */
 static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
 {
     double extent = 0;
@@ -75,10 +76,11 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
         extent = fmax(extent, high - low);
     }
     if (extent > 0 && extent < EXTENT_LEAST)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "coordinates differ by at most %.3g, and the square of this is too small "
-                        "for a double; multiply all coordinates by a constant",
-                        extent);
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "coordinates differ by at most %.3g, and the square of this value is too small "
+            "for a double; multiply all coordinates by a constant",
+            extent);
     return DDSC_OK;
 }
 
@@ -107,7 +109,7 @@ ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measu
     return DDSC_OK;
 }
 
-/* Resolves the default cost. A cost matrix is copied, because a clustering keeps its settings. */
+/* Resolves the default cost. A cost matrix is copied, because a clustering stores its settings. */
 static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const measures *m)
 {
     ddsc_metric_settings *own = &out->set;
@@ -121,8 +123,7 @@ static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const m
         return DDSC_OK;
     }
     CHECK(MEM_COPY(ctx, out->cost_matrix, own->cost_matrix, own->cost_size * own->cost_size));
-    for (int64_t i = 0; i < own->cost_size;
-         i++) /* the matrix is symmetric up to rounding, but bounds require exact symmetry */
+    for (int64_t i = 0; i < own->cost_size; i++) /* bounds require exact symmetry */
         for (int64_t j = 0; j < i; j++) {
             double *above = &out->cost_matrix[j * own->cost_size + i];
             double *below = &out->cost_matrix[i * own->cost_size + j];

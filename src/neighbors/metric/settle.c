@@ -1,4 +1,4 @@
-/* Determines the order of points and the frame of a metric (see metric_settle). */
+/* Determines the order of the points and the frame for a metric (see metric_settle). */
 #include "distance/bound/bound.h"
 #include "distance/mmd/mmd.h"
 #include "distance/sinkhorn/set.h"
@@ -36,7 +36,7 @@ static pair_frame frame_of(ddsc_context *ctx, const metric_resolved *r, const me
     return plain;
 }
 
-/* Returns true if the items of the set can be compared in the given frame. */
+/* Returns true if the items of the set can be compared in *frame. */
 static bool frame_fits(ddsc_context *ctx, const metric_resolved *r, const measures *m,
                        const pair_frame *frame)
 {
@@ -60,7 +60,7 @@ ddsc_status metric_settle(ddsc_context *ctx, metric_resolved *r, const measures 
                           const pair_frame *given)
 {
     measures *ordered = NULL;
-    if (r->backend != &metric_lot) /* lot_embed sorts the points of one item at a time */
+    if (r->backend != &metric_lot) /* for lot, lot_embed sorts the points of each item */
         CHECK(measures_ordered(ctx, &ordered, metric_measures(r, m)));
     if (ordered) {
         ddsc_measures_destroy(r->own);

@@ -1,5 +1,5 @@
-/* The pair backend of entropic transport. It computes the requested value from the results of the
- * solvers. For the divergence, it also computes the value of each item with itself. */
+/* Implements the pair backend for entropic transport. Computes the requested value from the results
+ * of the solvers and, for the divergence, also the value of each item with itself. */
 #include "base/team.h"
 #include "neighbors/metric/sinkhorn.h"
 
@@ -52,8 +52,8 @@ static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, 
 }
 
 /* Returns true if the pair still needs a solve. Returns false if a device has already computed the
- * value. It also returns false for the divergence of equal items, which is set to exactly 0,
- * because a computed value would contain the rounding errors of three terms. */
+ * value. Also returns false for the divergence of equal items, which is set to exactly 0 to avoid
+ * the rounding errors of three terms. */
 static bool wants(void *arg, int64_t i, int64_t j)
 {
     const tile_target *to = arg;
@@ -79,7 +79,7 @@ static ddsc_status sinkhorn_solve_tile(void *state, const pair_tile *t, double *
     return sinkhorn_set_tile(s->set, &tile, worker);
 }
 
-/* ---- opening ---- */
+/* ---- open and close ---- */
 
 static ddsc_status self_range(void *arg, int64_t begin, int64_t end, int worker)
 {

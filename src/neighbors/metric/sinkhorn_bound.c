@@ -1,29 +1,22 @@
-/* Lower bounds of the Sinkhorn values.
- *
- * The regularized value is W = min <P, C> + eps KL(P | a x b) over the plans P of a and b. It has
- * two kinds of lower bounds:
- *
- * - W >= OT(a, b), the exact value. For every plan, KL(P | a x b) >= 0 because P and a x b have the
- *   same mass, and <P, C> >= OT because P is feasible for exact transport. The sharp value <P, C>
- *   of the minimizer is at least OT for the second reason.
- * - W >= <a, f> + <b, g> for every f, if g_j = -eps log sum_i a_i exp((f_i - C_ij) / eps). Proof:
- *   by duality, W = max_{f, g} <a, f> + <b, g> - eps (sum_ij a_i b_j exp((f_i + g_j - C_ij) / eps)
- *   - 1) (Peyre and Cuturi 2019, section 4.4; Feydy et al. 2019, eq. 8). For this g, each column
- *   sum over i is b_j, so the last term is 0.
- *
- * The divergence is W(a, b) - W(a, a) / 2 - W(b, b) / 2. It can be smaller than OT, so only bounds
- * of W minus the same self terms hold for it. The self terms are subtracted as computed, in the
- * same way as from the value.
- *
- * The better bound depends on epsilon, because W - OT is about the entropy of the plan. On a cohort
- * of biopsies (38 points in 14 dimensions, epsilon 5% of the median cost), 18 to 35% of the pairs
- * remain if the bound is the exact value of OT, and 3 to 5% remain if it is 97% of W. All pairs
- * therefore get a first bound from exact transport or from relaxed transport with soft minima.
- * Single pairs then get a dual bound after a few iterations, which approaches W. Small items have
- * only the first bound, because for them a dual bound takes as long as a solve in a group of eight.
- *
- * A value computed with a marginal error e differs from the true value by at most e times the range
- * of the costs. This amount is subtracted from every bound. */
+/* Computes lower bounds on the Sinkhorn values. The regularized value is W = min <P, C> + eps KL(P
+ * | a x b) over the plans P between a and b. There are two kinds of lower bounds on W: - W >= OT(a,
+ * b), the exact value. For every plan, KL(P | a x b) >= 0 because P and a x b have the same mass,
+ * and <P, C> >= OT because P is feasible for exact transport. The sharp value, <P, C> of the
+ * minimizer, is at least OT for the same reason. - W >= <a, f> + <b, g> for every f, if g_j = -eps
+ * log sum_i a_i exp((f_i - C_ij) / eps). Proof: by duality, W = max_{f, g} <a, f> + <b, g> - eps
+ * (sum_ij a_i b_j exp((f_i + g_j - C_ij) / eps) - 1) (Peyre and Cuturi 2019, section 4.4; Feydy et
+ * al. 2019, eq. 8). For this g, each column sum over i is b_j, so the last term is 0. The
+ * divergence is W(a, b) - W(a, a) / 2 - W(b, b) / 2. It can be smaller than OT, so only bounds on W
+ * minus the same self terms are valid. The computed self terms are subtracted from the bounds as
+ * they are subtracted from the value. Which bound is better depends on epsilon, because W - OT is
+ * about epsilon times the relative entropy of the plan. On a cohort of biopsies (38 points in 14
+ * dimensions, epsilon 5% of the median cost), 18 to 35% of the pairs remain if the bound is the
+ * exact value of OT, but only 3 to 5% if it is 97% of W. First, therefore, all pairs get a bound
+ * from exact transport or from relaxed transport with soft minima. Single pairs then get a dual
+ * bound after a few iterations, which approaches W. Small items have only the first bound, because
+ * a dual bound would take as long as a solve in a group of eight. A value computed with a marginal
+ * error e differs from the exact value by at most e times the range of the costs. This amount is
+ * subtracted from every bound. */
 #include <math.h>
 
 #include "distance/bound/bound.h"
@@ -38,10 +31,10 @@
 typedef struct sinkhorn_bound_state {
     sinkhorn_metric *s;
     metric_first *exact; /* first bounds; NULL if minorants on the grid are used */
-    first_bounds first;  /* first bounds of exact transport */
+    first_bounds first;  /* first bounds on exact transport */
     bound_minorant minorant;
-    bound_refined *refined; /* bounds of W2; NULL if dual bounds are used */
-    bool relaxed;           /* true if bounds of level DUAL are relaxed transport of single pairs */
+    bound_refined *refined; /* bounds on W2; NULL if dual bounds are used */
+    bool relaxed;           /* bounds of level DUAL are relaxed transport of single pairs */
     double unit, offered;   /* unit of the values; unit of the bounds of D^2 */
 } sinkhorn_bound_state;
 
@@ -50,8 +43,7 @@ static bool by_dual(const sinkhorn_metric *s)
     return sinkhorn_set_grid(s->set) && !s->rule.sharp;
 }
 
-/* Returns true for small items in many dimensions, for which relaxed transport can be used. See
- * soft_of for the use of soft minima. */
+/* Returns true for small items in many dimensions, for which relaxed transport can be used. */
 static bool by_relaxed(const sinkhorn_metric *s)
 {
     return !by_dual(s) && !s->rule.sharp && s->ground.kind == DDSC_COST_SQEUCLIDEAN &&
@@ -111,13 +103,13 @@ static ddsc_status bound_load(void *state, int64_t a, int64_t c)
 }
 
 typedef enum first_kind {
-    FIRST_EXACT, /* bounds of exact transport, refined for single pairs if epsilon is small */
-    FIRST_HARD,  /* bounds of exact transport; the dual bounds of single pairs are tighter */
+    FIRST_EXACT, /* bounds on exact transport, refined for single pairs if epsilon is small */
+    FIRST_HARD,  /* bounds on exact transport, with tighter dual bounds for single pairs */
     FIRST_SOFT   /* soft minima */
 } first_kind;
 
-/* Chooses between hard and soft minima in relaxed transport. Sets *epsilon to that of the soft
- * minima, or to 0. */
+/* Chooses between hard and soft minima in relaxed transport. Sets *epsilon to the epsilon of the
+ * soft minima, or to 0. */
 static ddsc_status choose_minima(const sinkhorn_metric *s, first_kind *kind, double *epsilon)
 {
     double median, least = BOUND_SOFT_EPSILON;
@@ -202,8 +194,8 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
     return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, evaluations, worker));
 }
 
-/* Returns true if bounds save time. Without a grid, solving a small problem takes less time than
- * computing its bounds. The same is true if epsilon is large, because few iterations are needed and
+/* Returns true if bounds save time. Without a grid, bounds do not save time in two cases. For small
+ * problems, solves are faster than bounds. For a large epsilon, solves need few iterations, and
  * sharp values are far above W2. */
 static bool bound_pays(const void *metric, const char **why)
 {

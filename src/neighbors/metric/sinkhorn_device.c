@@ -1,9 +1,9 @@
-/* Computes entropic transport with squared distances on a device, for whole matrices. The values of
- * a strip of columns are computed before its tiles are requested.
+/* Computes entropic transport with squared distances on a device, for whole matrices. All values in
+ * a range of columns are computed before its tiles are requested.
  *
  * The iterations and the stopping test are the same as on the CPU, but the last digits differ.
- * Graphs must be byte-identical on every machine, so they never use this code. The setting "auto"
- * does not use it either. The CPU solves the pairs that the device leaves unsolved. */
+ * Graphs must be byte-identical on every machine, so they never use this code. The device setting
+ * "auto" does not use it either. The CPU solves the pairs that the device could not solve. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct metric_device {
     device dev;
     device_rule rule;
     int64_t n, strip;
-    bool grid;       /* items lie on a grid */
+    bool grid;       /* the items are on a grid */
     double *moments; /* n x 2 means, n x 3 covariances */
     int64_t j0, j1;  /* range of the computed columns */
     pair_ij *pair;
@@ -32,7 +32,7 @@ void metric_device_close(metric_device *r)
     MEM_FREE(r->ctx, r->moments, r->pair, r->found, r);
 }
 
-/* Returns the number of pairs in the columns below j. */
+/* Returns the number of pairs in the columns before j. */
 static int64_t pairs_below(int64_t j)
 {
     return j * (j - 1) / 2;
@@ -110,8 +110,8 @@ int64_t metric_device_strip(const metric_device *r)
     return r ? r->strip : 0;
 }
 
-/* Returns false if a value is not finite or violates the stopping test. This is treated as a device
- * failure. */
+/* Returns false if a value is not finite or violates the stopping test. Such values are treated as
+ * a device failure. */
 static bool values_plausible(const metric_device *r, int64_t n)
 {
     for (int64_t k = 0; k < n; k++)

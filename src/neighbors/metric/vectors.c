@@ -1,6 +1,6 @@
-/* Computes the Euclidean distance between rows of numbers from differences. A value depends only on
- * its two rows, and is therefore the same in matrices and graphs. Linear transport and random
- * features use this backend with rows that are computed when the metric is opened. */
+/* Computes the Euclidean distance between rows of numbers as the norm of their difference. A value
+ * depends only on its two rows, so it is the same in matrices and graphs. Linear transport and
+ * random features use this backend with rows computed when the metric is opened. */
 #include <math.h>
 
 #include "distance/cost/points.h"
@@ -15,13 +15,12 @@ typedef struct vectors {
     ddsc_context *ctx;
     const measures *m; /* linear transport: the items and the settings */
     const ddsc_metric_settings *set;
-    ddsc_pair_stats late; /* of items that were appended */
+    ddsc_pair_stats late; /* statistics of appended items */
     points table;
-    double *rows;   /* rows of the table, if this backend computed them */
+    double *rows;   /* rows of the table, if this backend owns them */
     double *offset; /* n: value added for each item of a pair, or NULL */
     int n_workers;
-    points_panel *panel; /* two per worker, for rows and columns; NULL unless the dimension is
-                          * small */
+    points_panel *panel; /* two per worker, for rows and columns; NULL in many dimensions */
 } vectors;
 
 static void vectors_close(void *state)
@@ -103,8 +102,8 @@ static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker
 }
 
 /* Provides the rows as floats for the first bounds. Floats can represent the squares of values from
- * 1e-9 to 1e15; rows outside this range are scaled to about 1. If the dimension is small, computing
- * in double precision is cheap, and no rows are provided. */
+ * 1e-9 to 1e15, so rows outside this range are scaled to about 1. In few dimensions, computing in
+ * double precision is cheap, so no rows are provided. */
 static ddsc_status vectors_rows(void *state, prefilter_rows *out)
 {
     vectors *s = state;
@@ -164,7 +163,7 @@ done:
     return status;
 }
 
-/* The reference is known, because the settings are resolved. */
+/* The reference is known because the settings are resolved. */
 static ddsc_status lot_grow(void *state, int64_t first)
 {
     vectors *s = state;
@@ -183,7 +182,7 @@ const pair_backend metric_lot = {.name = "lot",
                                  .rows = vectors_rows,
                                  .grow_rows = vectors_grow_rows};
 
-/* ---- the maximum mean discrepancy with random Fourier features ---- */
+/* ---- maximum mean discrepancy with random Fourier features ---- */
 
 static ddsc_status features_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
 {

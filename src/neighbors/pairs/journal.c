@@ -1,12 +1,12 @@
 /* Implements the journal of a run over pairs.
  *
  * The manifest consists of "ddsc-resume FORMAT", the caller's lines and a checksum. A chunk
- * consists of a header (magic, hash of the manifest, size and hash of the data) and records. Its
- * file is called "chunk-FIRST-LAST-HOST-PID-NUMBER". FIRST and LAST are the lowest and highest
- * first row of its tiles; they only inform human readers. HOST and PID identify the writer.
+ * consists of a header (magic, hash of the manifest, size and hash of the data) and records. The
+ * file name is "chunk-FIRST-LAST-HOST-PID-NUMBER". FIRST and LAST are the lowest and highest first
+ * row of the tiles and are only for human readers. HOST and PID identify the writer.
  *
- * Every process reads all chunks, because the rank to which a pair is assigned depends on the round
- * and on the number of ranks. Each worker collects its own records, so workers share no data while
+ * Every process reads all chunks, because the assignment of pairs to ranks depends on the round and
+ * on the number of ranks. Each worker collects separate records, so workers share no data while
  * they solve pairs. Several processes may share a folder. */
 #include "neighbors/pairs/journal.h"
 
@@ -48,13 +48,13 @@ typedef struct place {
     int64_t offset; /* file position of the values */
 } place;
 
-/* Records that a worker has collected, and the chunk that it reads. */
+/* Records that a worker has collected, and the chunk from which it reads. */
 typedef struct journal_worker {
     unsigned char *bytes;
     int64_t used, capacity;
     int64_t first_row, last_row;
-    double next, wait; /* time of the next write; delay between it and the following write */
-    int fd;            /* descriptor of the chunk read last */
+    double next, wait; /* time of the next write; delay until the write after that */
+    int fd;            /* descriptor of the chunk that was read last */
     int32_t chunk;
 } journal_worker;
 
@@ -134,7 +134,7 @@ static ddsc_status check_sound(const journal *j, const char *path, const char *k
 }
 
 /* Writes the manifest. If two processes start at the same time, only one manifest remains, and both
- * processes compare theirs with it. */
+ * processes compare their manifests with it. */
 static ddsc_status write_manifest(journal *j, const char *path, const char *text, size_t n)
 {
     io_writer *w = NULL;
@@ -213,7 +213,7 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
     unsigned char *bytes = NULL;
     chunk_path(j, path, chunk);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) /* another process may have just removed an empty chunk */
+    if (fd < 0) /* another process may just have removed an empty chunk */
         return errno == ENOENT ? DDSC_OK : fail(j, path, "open");
     bool known = fstat(fd, &info) == 0;
     bool sound = known && read_all(fd, 0, &head, sizeof head) &&
@@ -226,8 +226,8 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
         if (sound)
             TRY(take_records(j, chunk, bytes, n));
     }
-    if (!sound && !(known && info.st_size == 0)) /* a process that claims a name creates an empty
-                                                  * file */
+    if (!sound && !(known && info.st_size == 0)) /* an empty file is a name claimed by another
+                                                  * process */
         ctx_warn(j->ctx, "%.240s is damaged: its pairs are solved again", path);
 done:
     mem_free(j->ctx, bytes);
@@ -281,7 +281,7 @@ static void list_kept(team_arrays *a, void *object)
     team_array(a, &k->chunk.text, k->n_chunks ? k->chunk.at[k->n_chunks] : 0);
 }
 
-/* Reads the journal on the first rank, so that all ranks have the same contents. They are stored
+/* Reads the journal on the first rank, so that all ranks have the same contents, which are stored
  * once per machine. */
 static ddsc_status read_kept(journal *j)
 {
@@ -359,9 +359,8 @@ done:
 
 /* ---- records ---- */
 
-/* Claims a unique name by creating an empty file, which the chunk will replace. Other processes
- * with the same owner name (an earlier process, or one in another container) use different
- * numbers. */
+/* Claims a unique name by creating an empty file, which the chunk will replace. Processes with the
+ * same host and PID (an earlier process, or one in another container) use different numbers. */
 static ddsc_status claim_name(journal *j, const journal_worker *own, char path[PATH_MAX])
 {
     int fd = -1;

@@ -1,13 +1,13 @@
-/* Provides values and bounds for runs with a journal. Stored values are looked up, and all others
- * are computed and stored. A pair that was looked up has no potentials and provides no cut, so a
- * resumed search may solve a few more pairs. Its graph is the same. */
+/* Provides values and bounds in runs with a journal. Stored values are looked up, and all other
+ * values are computed and stored. A pair that was looked up has no potentials and provides no cut,
+ * so a resumed search may solve a few more pairs, but it finds the same graph. */
 #include <math.h>
 
 #include "neighbors/pairs/pairs.h"
 #include "neighbors/pairs/tuning.h"
 
-/* Copies the requested values of a tile to the array `values` if `out` is true, and from this array
- * to the tile otherwise. */
+/* Copies the requested values of a tile to `values` if `out` is true, and from `values` to the tile
+ * otherwise. */
 static void copy_values(const pair_tile *t, double *d2, int64_t ld, double *values, bool out)
 {
     for (int64_t i = t->i0; i < t->i1; i++)

@@ -1,5 +1,5 @@
-/* Writes distances from the tiles to the output array. The output is the full matrix, the triangle
- * above the diagonal, or the block between two sets. The distance of an item to itself is 0 by
+/* Copies distances from the tiles to the output array, which is the full matrix, the triangle above
+ * the diagonal, or the block between two sets. The distance of an item to itself is 0 by
  * definition. */
 #include <math.h>
 
@@ -7,8 +7,7 @@
 
 typedef struct target {
     double *out;
-    int64_t n, n_old; /* number of items; number of items in the first set, or -1 if there is only
-                       * one set */
+    int64_t n, n_old; /* number of items; number of items in the first of two sets, or -1 */
     bool condensed, squared;
 } target;
 

@@ -1,6 +1,6 @@
 /* Finds the tau nearest neighbors of each item. Each item has a binary heap whose top is the worst
- * entry. The arrays of the heaps become the arrays of the graph, so no more than n * tau entries
- * are stored. */
+ * entry. The arrays of the heaps become the arrays of the graph, so at most n * tau entries are
+ * stored. */
 #include <math.h>
 
 #include "neighbors/pairs/nearest.h"
@@ -60,7 +60,7 @@ static void sift_down(heap h, int64_t at, int64_t count)
     }
 }
 
-/* Returns true if the entries are in heap order: none is worse than its parent. */
+/* Returns true if the entries are in heap order: no entry is worse than its parent. */
 static bool is_heap(heap h, int64_t count)
 {
     for (int64_t k = 1; k < count; k++)
@@ -185,7 +185,7 @@ ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool
     return team_rows(ctx, slots, 256, sort_lists, &(sorting){near, worst_first});
 }
 
-/* Removes the gaps after lists with fewer than tau entries. */
+/* Removes the unused entries after lists with fewer than tau neighbors. */
 static void pack_lists(const nearest *near, int64_t *offset)
 {
     for (int64_t i = 0; i < near->n; i++) {

@@ -14,7 +14,7 @@ typedef struct nearest {
     double *value;         /* n x tau */
     int32_t *index;
     int64_t *count;
-    double *limit; /* worst key of a full heap, otherwise +inf; read without locking */
+    double *limit; /* worst key of a full heap, or +inf; read without locking */
     spin *lock;
     const local_scales *by; /* NULL after nearest_create; may be set before the first offer */
 } nearest;
@@ -22,13 +22,13 @@ typedef struct nearest {
 ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int64_t n, int64_t tau);
 void nearest_free(ddsc_context *ctx, nearest *near);
 
-/* Adds `other` to the heap of a slot. The slot of an item is its number minus `first`. */
+/* Adds `other` to the heap of a slot. The slot of an item is its number minus near->first. */
 void nearest_put(nearest *near, int64_t slot, int64_t other, double d2);
-/* Does the same as nearest_put for pairs that may arrive more than once. */
+/* Does the same for pairs that may be offered more than once. */
 void nearest_put_once(nearest *near, int64_t slot, int64_t other, double d2);
 
-/* Returns the current limit of a slot. Limits never increase, so an outdated limit may admit
- * entries that do not belong to the heap, but never excludes one that does. */
+/* Returns the current limit of a slot. Limits never increase, so an outdated limit may admit too
+ * many entries, but never excludes an entry that belongs to the heap. */
 static inline double nearest_limit(const nearest *near, int64_t slot)
 {
     double limit;
@@ -36,14 +36,14 @@ static inline double nearest_limit(const nearest *near, int64_t slot)
     return limit;
 }
 
-/* Offers `other` to one item. */
+/* Adds `other` to the heap of a slot if its key does not exceed the limit. */
 static inline void nearest_offer_one(nearest *near, int64_t slot, int64_t other, double d2)
 {
     if (local_key(near->by, other, d2) <= nearest_limit(near, slot))
         nearest_put(near, slot, other, d2);
 }
 
-/* Offers a pair to the heaps of both its items, unless an item has no heap. May be called from any
+/* Offers a pair to the heaps of both items, or to the one that exists. May be called from any
  * thread. */
 static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
 {
@@ -54,20 +54,20 @@ static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
         nearest_put(near, b, i, d2);
 }
 
-/* Sorts the lists of these slots, starting with the nearest or the worst entry. The order depends
- * only on the entries. A list with the worst entry first is still a heap. */
+/* Sorts the lists of the slots by ascending or, if worst_first is true, by descending key. The
+ * order depends only on the entries. A list in descending order is still a heap. */
 ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool worst_first);
-/* Joins the heaps after a search that was divided among the ranks of a team, in which every rank
- * offered its pairs to its own heaps. Rank r collects the heaps of the rows that it owns
- * (team_own). Set `once` if two ranks may have offered the same pair. */
+/* Joins the heaps after a search in which every rank of a team offered its pairs to local heaps.
+ * Each rank receives the heaps of the rows that it owns (team_own). Set `once` if two ranks may
+ * have offered the same pair. */
 ddsc_status nearest_join(ddsc_context *ctx, nearest *near, bool once);
-/* Sends the heaps of all rows from their owners to all ranks. Requires that `near` was joined
- * before, or that pairs of a row were offered only on the rank that owns it. */
+/* Sends the heaps of all rows from their owners to all ranks. Requires that `near` has been joined,
+ * or that the pairs of each row were offered only on the rank that owns the row. */
 ddsc_status nearest_spread(ddsc_context *ctx, nearest *near);
 /* Joins and spreads the heaps. */
 ddsc_status nearest_share(ddsc_context *ctx, nearest *near, bool once);
 
-/* Sorts the lists and returns them as a graph. The caller frees the rest of `near` with
+/* Sorts the lists and returns them as a graph. The caller must still free `near` with
  * nearest_free. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 

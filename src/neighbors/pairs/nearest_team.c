@@ -1,5 +1,5 @@
-/* Combines the heaps of a team. Each rank merges the partial heaps that all ranks have for its
- * rows, and sends the results to all ranks. */
+/* Combines the heaps of a team. Each rank merges the partial heaps of all ranks for the rows that
+ * it owns, and sends the results to all ranks. */
 #include "base/blocks.h"
 #include "base/team.h"
 #include "neighbors/pairs/nearest.h"
@@ -27,7 +27,7 @@ static ddsc_status put_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Returns slice s of n_slices of the rows of rank r. */
+/* Returns slice s (of n_slices) of the rows of rank r. */
 static team_part slice_of(const ddsc_context *ctx, int64_t n, int r, int64_t s, int64_t n_slices)
 {
     team_part part = team_part_of(ctx, n, block_rows(n), r);
@@ -35,8 +35,8 @@ static team_part slice_of(const ddsc_context *ctx, int64_t n, int r, int64_t s, 
     return (team_part){part.begin + rows * s / n_slices, part.begin + rows * (s + 1) / n_slices};
 }
 
-/* Packs the entries of this rank for one slice of the rows of all other ranks, with bytes[r] for
- * rank r. If `out` is NULL, the entries are only counted. */
+/* Packs this rank's entries for one slice of the rows of every other rank, and sets bytes[r] to
+ * their size for rank r. If `out` is NULL, only counts the entries. */
 static int64_t pack_slice(const ddsc_context *ctx, const nearest *near, int64_t s, int64_t n_slices,
                           join_entry *out, int64_t *bytes)
 {

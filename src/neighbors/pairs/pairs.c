@@ -1,5 +1,5 @@
-/* The pair service computes or looks up values, checks and counts them, and offers them to the
- * heaps. */
+/* Implements the pair service, which computes or looks up values, checks and counts them, and
+ * offers them to the heaps. */
 #include <math.h>
 #include <string.h>
 
@@ -147,8 +147,8 @@ done:
     return status;
 }
 
-/* Counts the values, allocates the lists and fills them. The order within a list depends on the
- * workers; no caller relies on it. */
+/* Moves the stored values to lists by item. The order within a list depends on the workers, but no
+ * caller relies on it. */
 static ddsc_status take_known(pairs *p)
 {
     ddsc_status status = DDSC_OK;
@@ -234,7 +234,7 @@ done:
     return status;
 }
 
-/* ---- tiles that every rank receives ---- */
+/* ---- tiles for every rank ---- */
 
 enum { SHARED_BYTES = 1 << 26 };
 
@@ -268,8 +268,8 @@ static ddsc_status show_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Processes a range of tiles. The tiles are divided among the ranks, and all ranks then receive the
- * results of all tiles. */
+/* Computes a range of tiles, divided among the ranks, and passes all tiles to the sink on every
+ * rank. */
 static ddsc_status show_tiles(shared_tiles *s, int64_t begin, int64_t end)
 {
     ddsc_status status = DDSC_OK;
@@ -304,7 +304,7 @@ static ddsc_status walk_pairs(pairs *p, const pair_choice *choice, tile_sink sin
         TRY(pairs_prepare(p, j0, j1));
         if (from >= j1)
             continue;
-        /* begin is the first tile of the first block column with requested pairs */
+        /* `begin` is the first tile in the first block column with requested pairs */
         int64_t begin = tile_count(from / side * side, side), end = tile_count(j1, side);
         TRY(shown ? show_tiles(&s, begin, end)
                   : tiles_walk(p->ctx, p->n, side, begin, end, solve_tile, &s.job));
@@ -385,8 +385,8 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n)
     return team_sum_i64(p->ctx, n, 1);
 }
 
-/* Adds up the counts of all workers and ranks. `stats` already contains the counts from opening the
- * metric, which are the same on every rank. */
+/* Adds the counts of all workers and ranks to `stats`, which already contains the counts from
+ * opening the metric. The counts from opening the metric are the same on every rank. */
 static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_bounds)
 {
     ddsc_pair_stats mine = {0};
@@ -406,7 +406,7 @@ static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_
     return DDSC_OK;
 }
 
-/* Sets the pair counts, replacing any counts from the opening of the backend. */
+/* Sets the pair counts, which replace the counts from opening the backend. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats)
 {
     static const char *const names[] = {[BOUND_FRAME] = "bounds_frame",

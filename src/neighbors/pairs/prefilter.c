@@ -1,7 +1,7 @@
-/* Computes float bounds of all pairs on the CPU, and bounds on the rounding errors of float rows.
+/* Computes float bounds for all pairs on the CPU, and limits on the rounding errors of float rows.
  *
- * If the bounds have windows, tiles are ordered by pairs of windows: (0, 0), (0, 1), (1, 1), (0, 2)
- * and so on. Both passes then use this order, so each pair of windows is loaded once per pass. */
+ * If the bounds have windows, both passes process tiles by pairs of windows, in the order (0, 0),
+ * (0, 1), (1, 1), (0, 2) and so on, so each pair of windows is loaded once per pass. */
 #include "neighbors/pairs/prefilter.h"
 
 #include <math.h>
@@ -35,18 +35,16 @@ void prefilter_tile(const first_bounds *b, const pair_tile *t, float *low, int64
 typedef struct cpu {
     ddsc_context *ctx;
     const first_bounds *bounds;
-    float *scratch; /* one per worker: a tile, followed by the limits of its columns and of its
-                     * rows */
-    nearest *kept;  /* heaps to fill in the current walk, or NULL */
+    float *scratch; /* one per worker: a tile, then the limits of its columns and of its rows */
+    nearest *kept;  /* heaps to fill, or NULL */
     const double *reach;
     prefilter_hit hit; /* called for pairs within `reach` if kept is NULL */
     void *arg;
     int64_t first; /* first tile of this rank */
 } cpu;
 
-/* Reads the limits of a range of items, rounded up to floats. Limits never increase, so limits that
- * are read before the tile is processed may admit too many pairs, but never exclude a required
- * one. */
+/* Reads the limits of a range of items, rounded up to floats. Limits never increase, so limits read
+ * before the tile is processed may admit too many pairs, but never exclude a required pair. */
 static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
 {
     double scale = 1 / c->bounds->unit;
@@ -58,7 +56,7 @@ static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
     }
 }
 
-/* Sets any[g] if a bound in group g is within reach of either item of its pair. */
+/* Sets any[g] if, in group g, a bound is at most the limit of either item. */
 SIMD_CLONES static void mark_groups(int64_t n, float limit, const float *limits, const float *low,
                                     uint8_t *any)
 {
@@ -134,20 +132,20 @@ done:
 
 /* ---- nearest items ----
  *
- * The tile rows are arranged on a circle. Each row is combined with itself and with the half circle
- * of rows after it. Each rank of a team processes an equal, contiguous part of these tiles, so the
- * tiles of a rank have few rows and many columns. Within its part, a rank alternates between rows,
- * because tiles that are processed at the same time should share few items: workers wait for each
- * other at the heaps of shared items. After the first eighth of the circle, the ranks exchange
- * their smallest limits, so that no rank keeps entries beyond them. */
+ * The tile rows are arranged on a circle. Each tile row is combined with itself and with the half
+ * circle of tile rows after it. Each rank of a team processes an equal, contiguous range of these
+ * tiles, so the tiles of a rank have few rows and many columns. Within this range, a rank
+ * alternates between rows, because tiles that are processed at the same time should share few
+ * items: workers wait for each other at the heaps of shared items. After the first eighth of the
+ * circle, the ranks exchange their smallest limits, so that no rank keeps entries beyond these
+ * limits. */
 
 typedef struct half_circle {
     cpu *c;
     int64_t n_rows;        /* number of tile rows */
     int64_t from, n_steps; /* steps of the current wave */
     team_part own;         /* this rank's part of the n_rows x n_steps tiles */
-    int64_t n_own_rows;    /* number of rows that these tiles would have if the first row were
-                            * complete */
+    int64_t n_own_rows;    /* number of rows if these tiles began at the start of a row */
 } half_circle;
 
 static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -162,7 +160,7 @@ static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worke
         pair_tile t = {
             .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
         bool twice =
-            2 * step == h->n_rows && row > other; /* the opposite row is reached from both sides */
+            2 * step == h->n_rows && row > other; /* opposite rows are reached from both sides */
         if (at < h->own.end && !twice)
             CHECK(look_through(h->c, &t, worker));
     }
@@ -180,8 +178,8 @@ static ddsc_status circle_wave(half_circle *h, int64_t from, int64_t to)
     return team_rows(h->c->ctx, (team_part){0, h->n_own_rows * h->n_steps}, 1, circle_range, h);
 }
 
-/* Replaces each limit by the smallest limit of all ranks. The limit of a heap on one rank is valid
- * for all ranks. */
+/* Replaces each limit with the smallest limit of all ranks, because the limit of a heap on one rank
+ * is valid on all ranks. */
 static ddsc_status share_limits(const cpu *c)
 {
     double *limit = c->kept->limit;
@@ -208,8 +206,8 @@ static int64_t window_tiles(const window_pair *w)
     return w->row == w->column ? w->n_rows * (w->n_rows + 1) / 2 : w->n_rows * w->n_columns;
 }
 
-/* Processes tiles of a pair of windows. Consecutive tiles of different windows share no items, so
- * that workers do not wait for each other's heaps. */
+/* Processes tiles of a pair of windows. If the windows differ, consecutive tiles share no items, so
+ * that workers do not contend for the same heaps. */
 static ddsc_status window_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const window_pair *w = arg;
@@ -232,7 +230,7 @@ static ddsc_status window_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Processes the tiles [begin, end), one pair of windows after the other. */
+/* Processes tiles [begin, end), one pair of windows after another. */
 static ddsc_status walk_windows(cpu *c, int64_t begin, int64_t end)
 {
     const first_bounds *b = c->bounds;
@@ -273,8 +271,8 @@ static ddsc_status cpu_nearest(void *state, nearest *kept)
     return circle_wave(&h, first, last);
 }
 
-/* Processes the tiles of this rank. Tiles are assigned to the ranks in turn, so that a region with
- * many pairs within reach is divided among all ranks. */
+/* Processes the tiles of this rank. Tiles are assigned to the ranks in turn, so that all ranks
+ * share a region with many pairs within reach. */
 static ddsc_status turn_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     cpu *c = arg;
@@ -326,7 +324,7 @@ void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r)
     *r = (prefilter_rows){0};
 }
 
-/* The unit roundoff u = 2^-24 of floats, slightly enlarged to cover terms of order u^2. */
+/* The unit roundoff u = 2^-24 of floats, slightly enlarged to include terms of order u^2. */
 static const double UNIT_ROUNDOFF = 0x1.02p-24;
 
 double prefilter_radius(int64_t columns)
@@ -341,11 +339,11 @@ typedef struct enclosing {
     int64_t first;
 } enclosing;
 
-/* Computes the starts and spreads. With R columns and n = |y|^2, the float product of two rows has
- * an error of at most (R + 1) u |y_i||y_j| in any order of summation (Higham 2002, section 3.1).
- * The rows themselves have an error of u |y|, and each of the three sums in `low` has an error of u
- * times its size. Furthermore, |y_i||y_j| <= (n_i + n_j) / 2. Underflow adds at most 2^-126 per
- * column. */
+/* Computes the starts and spreads. Let R be the number of columns and n = |y|^2. The float product
+ * of two rows has an error of at most (R + 1) u |y_i||y_j| for any order of summation (Higham 2002,
+ * section 3.1). The rows themselves have an error of u |y|, and each of the three sums in `low` has
+ * an error of u times its size. Furthermore, |y_i||y_j| <= (n_i + n_j) / 2. Underflow adds at most
+ * 2^-126 per column. */
 static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const enclosing *e = arg;

@@ -1,4 +1,4 @@
-/* Implements the numbering of tiles, the loop over them, and the selection of requested pairs. */
+/* Implements the numbering of tiles, the loop over tiles, and the selection of requested pairs. */
 #include <math.h>
 
 #include "base/team.h"
@@ -11,7 +11,7 @@ static int64_t tiles_before(int64_t block)
 }
 
 /* Returns the block column of a tile: the largest J with tiles_before(J) <= number. The square root
- * is a first guess, corrected for rounding. */
+ * is corrected for rounding errors. */
 static int64_t block_column(int64_t number)
 {
     int64_t block = (int64_t)((sqrt(8.0 * (double)number + 1.0) - 1.0) / 2.0);
@@ -69,7 +69,7 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
 
 /* ---- requested pairs ---- */
 
-/* Sums min(j, i_end) over the columns j. */
+/* The number is the sum of min(j, i_end) over the columns j. */
 int64_t pairs_chosen(const pair_choice *c, int64_t n)
 {
     int64_t rows = BASE_MIN(c->i_end, n), from = BASE_MIN(c->j_begin, rows);
@@ -77,8 +77,7 @@ int64_t pairs_chosen(const pair_choice *c, int64_t n)
     return n < 2 ? 0 : (rows * (rows - 1) - from * (from - 1)) / 2 + rows * (n - whole);
 }
 
-/* The pair is hashed, so that no table is needed and the result does not depend on the order of the
- * pairs. */
+/* Hashing the pair avoids a table and makes the result independent of the order of the pairs. */
 bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j)
 {
     uint64_t low = (uint64_t)BASE_MIN(i, j), high = (uint64_t)BASE_MAX(i, j);

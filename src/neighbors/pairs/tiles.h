@@ -21,17 +21,17 @@ static inline bool tile_wants(const pair_tile *t, int64_t i, int64_t j)
     return i < j && (!t->wanted || t->wanted[(i - t->i0) * (t->j1 - t->j0) + (j - t->j0)]);
 }
 
-/* Returns tile `number` of n items in blocks of `side`. Tiles are numbered column by column, with
- * rows down to the diagonal, so that all tiles of a prepared column are processed before the next
- * column is prepared. */
+/* Returns tile `number` of n items in blocks of `side`. Tiles are numbered column by column, down
+ * to the diagonal, so that all tiles of a prepared column are processed before the next column is
+ * prepared. */
 pair_tile tile_number(int64_t n, int64_t side, int64_t number);
-/* Returns the number of tiles whose columns begin before `columns`. If `columns` is n, this is the
+/* Returns the number of tiles whose columns begin before `columns`. If `columns` is n, returns the
  * number of all tiles. */
 int64_t tile_count(int64_t columns, int64_t side);
 /* Returns the number of pairs above the diagonal. */
 int64_t tile_pairs(const pair_tile *t);
 
-/* Calls fn for the tiles [begin, end) in parallel. Each rank of a team processes some of them. */
+/* Calls fn for the tiles [begin, end) in parallel. The ranks of a team share the tiles. */
 typedef ddsc_status (*tile_fn)(void *arg, pair_tile *t, int worker);
 ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin, int64_t end,
                        tile_fn fn, void *arg);
@@ -40,7 +40,7 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
 typedef struct pair_choice {
     int64_t i_end, j_begin;
     double sample;
-    bool others; /* if true, the requested pairs are those that were not drawn */
+    bool others; /* request the pairs that are not drawn instead */
 } pair_choice;
 
 static inline pair_choice pairs_all(int64_t n)
@@ -50,14 +50,14 @@ static inline pair_choice pairs_all(int64_t n)
 /* Returns the number of pairs from which the sample is drawn. */
 int64_t pairs_chosen(const pair_choice *c, int64_t n);
 /* Counts the requested pairs of a tile. If the tile also contains other pairs, fills `mask`, with
- * one byte per entry, and sets t->wanted to it. *in_question is the number of pairs from which the
- * sample is drawn. */
+ * one byte per entry, and sets t->wanted to it. Sets *in_question to the number of pairs from which
+ * the sample is drawn. */
 int64_t tile_choose(const pair_choice *c, pair_tile *t, uint8_t *mask, uint64_t seed,
                     int64_t *in_question);
 /* Returns true if the pair (i, j) belongs to a random sample of fraction p. The result is symmetric
  * and needs no state. */
 bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j);
-/* Sets the error message for a sample without pairs, and returns its status. */
+/* Reports that a sample contains no pairs, and returns the error status. */
 ddsc_status pairs_none_sampled(ddsc_context *ctx, double p, int64_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Creates vectors that represent the items in an approximate search. These are the rows of the
- * metric if it has any, and otherwise random features of a kernel or a linear embedding of
+/* Creates vectors that represent the items in an approximate search. The vectors are the rows of
+ * the metric if it has rows, and otherwise random features of a kernel or a linear embedding of
  * transport. */
 #include <string.h>
 
@@ -27,7 +27,7 @@ done:
     return status;
 }
 
-/* Uses the rows of the metric. If they have more than ROWS_MOST columns, they are projected on
+/* Uses the rows of the metric. If they have more than ROWS_MOST columns, they are projected onto
  * their principal components. */
 static ddsc_status from_metric(ddsc_context *ctx, search_rows *t, prefilter_rows *s)
 {
@@ -50,8 +50,8 @@ done:
     return status;
 }
 
-/* Appends columns to the rows. Squared distances are then the sums of those over both sets of
- * columns. */
+/* Appends columns to the rows. Squared distances are then the sums of the squared distances in both
+ * sets of columns. */
 static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *more, int64_t columns,
                               double unit, int64_t n)
 {
@@ -70,7 +70,8 @@ static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *mo
     return DDSC_OK;
 }
 
-/* Creates rows from the LOT embedding. In few dimensions, projections are appended. */
+/* Creates rows from the LOT embedding. If the dimension is at most
+ * PROJECTION_DIM, projections of the items are appended. */
 static ddsc_status from_transport(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;
@@ -111,8 +112,8 @@ done:
     return status;
 }
 
-/* Creates rows for a cost matrix. The row numbers of the matrix have no geometric meaning, so each
- * item is represented by its mean cost to every row of the matrix. */
+/* Creates rows for a cost matrix. Row numbers have no geometric meaning, so each item is
+ * represented by its mean cost to every row of the matrix. */
 static ddsc_status from_costs(search_rows *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;

@@ -36,7 +36,7 @@ static bool is_approximate(const plan_facts *f, const ddsc_graph_settings *set)
 }
 
 /* Returns PLAN_ASKED or PLAN_CHEAP_BOUNDS if a pruned search should be used, and otherwise the
- * reason not to use one. A random sample of the pairs cannot be pruned. */
+ * reason against it. A random sample of the pairs cannot be pruned. */
 static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *set, int64_t tau)
 {
     if (f->input == PLAN_OF_VECTORS)
@@ -56,8 +56,8 @@ static plan_reason judge_pruned(const plan_facts *f, const ddsc_graph_settings *
     return f->against ? PLAN_ADVISED : PLAN_CHEAP_BOUNDS;
 }
 
-/* Chooses a prefilter if the metric may have rows and there are enough items. Otherwise chooses all
- * pairs, with the reason `why`. */
+/* Chooses a prefilter if the metric may have rows and there are enough items. Otherwise computes
+ * all pairs, for the reason `why`. */
 static void choose_unpruned(search_plan *p, const plan_facts *f, const ddsc_graph_settings *set,
                             plan_reason why)
 {

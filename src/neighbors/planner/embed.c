@@ -1,4 +1,4 @@
-/* The public functions of the LOT embedding. */
+/* Implements the public functions of the LOT embedding. */
 #include "base/paper.h"
 #include "base/sized.h"
 #include "distance/lot/lot.h"

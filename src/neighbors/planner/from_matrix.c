@@ -1,5 +1,5 @@
-/* Builds the graph of a given distance matrix. Checks every entry and keeps the nearest items of
- * each item. */
+/* Builds a graph from a distance matrix of the caller. Checks every entry, and keeps the nearest
+ * neighbors of each item. */
 #include <math.h>
 
 #include "neighbors/planner/plan.h"
@@ -18,7 +18,7 @@ static ddsc_status bad_entry(const given_matrix *t, int64_t i, int64_t j, const 
                     (long long)i, (long long)j, t->value[i * t->n + j], why);
 }
 
-/* Returns true if the entries agree to a relative 1e-9 or are both NaN. */
+/* Returns true if both entries are NaN, or if their relative difference is at most 1e-9. */
 static bool agree(double x, double y)
 {
     if (isnan(x) || isnan(y))
@@ -71,7 +71,7 @@ typedef struct matrix_cut {
     nearest near;
 } matrix_cut;
 
-/* Offers the values of a range of rows to the heaps. As in the tiles of a metric, the entry above
+/* Offers the values in a range of rows to the heaps. As in the tiles of a metric, the entry above
  * the diagonal is used for both items. */
 static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -99,7 +99,7 @@ static bool none_taken(const nearest *near, int64_t n)
     return count == 0;
 }
 
-/* Runs a search over sampled columns. The columns are the same as those drawn for a metric. */
+/* Runs a search over sampled columns. The columns are drawn as for a metric. */
 static ddsc_status run_columns(const given_matrix *t, ddsc_graph **graph, const search_plan *plan,
                                double fraction)
 {

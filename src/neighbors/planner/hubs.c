@@ -1,7 +1,7 @@
 /* Detects and corrects hubs. A first search finds the nearest items. Hubs are detected by the
- * skewness of the in-degrees, or by the share of items that are neighbors of none. If there are
- * hubs, or if the caller requests it, a second search over the same pairs ranks neighbors by
- * rescaled distances. The scales are computed from the first graph. */
+ * skewness of the in-degrees, or by the share of items that are not a neighbor of any item. If
+ * there are hubs, or if the caller requests it, a second search over the same pairs ranks neighbors
+ * by rescaled distances. The scales are computed from the first graph. */
 #include "neighbors/planner/plan.h"
 #include "neighbors/planner/tuning.h"
 

@@ -1,10 +1,10 @@
 /* Keeps a metric open while items are added and removed.
  *
- * A change prepares the new items and searches only the neighbor lists that it affects. If the
- * metric cannot prepare single items, or if an item does not fit into the open set
- * (data/growing.h), the metric is opened again for the changed set, with spare slots in proportion
- * to its number of items, so the amortized cost per insert is constant. Both paths produce the same
- * graph, because a distance depends only on its two items, the settings and the frame.
+ * A change prepares the new items and searches only the neighbor lists that it affects. If an item
+ * does not fit into the open set (data/growing.h), the metric is opened again for the changed set,
+ * with spare slots in proportion to its number of items. If the metric cannot prepare single items,
+ * every insert opens it again. Both paths produce the same graph, because a distance depends only on
+ * its two items, the settings and the frame.
  *
  * A failed change leaves the index unchanged. The exception is a search of the open set that runs
  * out of memory or is canceled: all later calls then fail. */
@@ -60,10 +60,6 @@ static ddsc_status open_and_search(ddsc_context *ctx, plan_open_set **out, int64
     plan_open_set *s = NULL;
     int64_t n = own->n, room = room_for(p);
     TRY(plan_set_open(ctx, &s, p, room, known));
-    if (!plan_set_searches(s))
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                     "neighbors are chosen by rescaled distances, which an index supports only for "
-                     "metrics with lower bounds; use ddsc_update_run"));
     p->m = s->r.job.m;
     TRY(number_slots(ctx, slot, n, n + room));
     TRY(plan_set_run(s));
@@ -91,7 +87,7 @@ ddsc_status plan_index_open(ddsc_context *ctx, plan_index **out, graph_request *
     TRY(MEM_ZERO(ctx, x, 1));
     *x = (plan_index){.ctx = ctx, .p = request, .given = *given, .n = own ? own->n : request.m->n};
     request.metric = (metric_resolved){0};
-    if (!own) /* lot does not need ascending rows, but a growing set does */
+    if (!own) /* lot does not need sorted points, but a growing set does */
         TRY(measures_ordered(ctx, &own, x->p.m));
     if (!own)
         TRY(measures_subset(ctx, &own, x->p.m, x->n, NULL));
@@ -109,7 +105,7 @@ done:
     return status;
 }
 
-/* ---- a change of the open set ---- */
+/* ---- changes to the open set ---- */
 
 /* Prepares the lower bounds of the appended items. */
 static ddsc_status grow_bounds(plan_open_set *s, int64_t first, bool *done)
@@ -241,10 +237,11 @@ static ddsc_status open_again(plan_index *x, const measures *added, int64_t n_ke
     mem_free(ctx, x->slot);
     x->open = open;
     x->slot = slot;
+    slot = NULL;
     x->p = next;
     x->n = n;
 done:
-    mem_free(ctx, scale);
+    MEM_FREE(ctx, scale, slot);
     ddsc_graph_destroy(plain);
     ddsc_graph_destroy(lists);
     ddsc_measures_destroy(own);
@@ -288,12 +285,14 @@ static ddsc_status check_change(const plan_index *x, int64_t n_added, int64_t n_
         return ctx_fail(x->ctx, DDSC_ERROR_ARGUMENT,
                         "an earlier change of the index failed halfway; open a new index");
     if (n_removed < 0 || (n_removed > 0 && !removed))
-        return ctx_fail(x->ctx, DDSC_ERROR_ARGUMENT, "n_removed is %lld, and removed is %s",
-                        (long long)n_removed, removed ? "not NULL" : "NULL");
+        return ctx_fail(
+            x->ctx, DDSC_ERROR_ARGUMENT,
+            "n_removed is %lld and removed is %s; n_removed must be the length of removed",
+            (long long)n_removed, removed ? "not NULL" : "NULL");
     if (n_removed >= x->n || n < x->p.tau + 1)
         return ctx_fail(x->ctx, DDSC_ERROR_INPUT,
-                        "%lld items would remain, but %lld neighbors need at least %lld items and "
-                        "an old one",
+                        "%lld items would remain, but %lld neighbors require at least %lld items, "
+                        "one of them old",
                         (long long)n, (long long)x->p.tau, (long long)x->p.tau + 1);
     return DDSC_OK;
 }

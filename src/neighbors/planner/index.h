@@ -36,8 +36,6 @@ ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_re
 /* Removes the items in the n listed slots from all neighbor lists, and adds empty lists up to slot
  * n_slots. */
 void plan_set_change(plan_open_set *s, int64_t n, const int64_t *slot, int64_t n_slots);
-/* Returns false if the search needs lower bounds that the metric does not have. */
-bool plan_set_searches(const plan_open_set *s);
 /* Searches all open neighbor lists. */
 ddsc_status plan_set_run(plan_open_set *s);
 /* Creates the graph of the items in the occupied slots. */

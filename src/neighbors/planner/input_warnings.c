@@ -1,5 +1,6 @@
 /* Warns about problems before any distance is computed, such as settings that exceed the size of
- * the set, or coordinates whose units dominate all others. The run continues after a warning. */
+ * the set, or coordinates that dominate all others because of their unit. The run continues after a
+ * warning. */
 #include <math.h>
 #include <stdio.h>
 
@@ -19,8 +20,9 @@ void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set)
                  (long long)set->tau, (long long)n - 1);
 }
 
-/* Warns if the bandwidth differs greatly from the distances between points. All kernel values are
- * then either 0 or 1 up to rounding, and all items have the same distance from each other. */
+/* Warns if the bandwidth differs greatly from the distances between points. In this case, all
+ * kernel values are 0 or 1 up to rounding errors, and all items have the same distance from each
+ * other. */
 ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
                                 const ddsc_metric_settings *set)
 {
@@ -68,10 +70,11 @@ ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k)
         n_distinct += i == 0 || hash[i] != hash[i - 1];
     mem_free(ctx, hash);
     if (n_distinct < k)
-        ctx_warn(ctx,
-                 "%lld clusters were requested, but only %lld of the %lld items are distinct, so "
-                 "there can be no more clusters than that; reduce K (-k)",
-                 (long long)k, (long long)n_distinct, (long long)m->n);
+        ctx_warn(
+            ctx,
+            "%lld clusters were requested, but only %lld of the %lld items are distinct, which "
+            "limits the number of clusters; reduce K (-k)",
+            (long long)k, (long long)n_distinct, (long long)m->n);
     return DDSC_OK;
 }
 
@@ -94,9 +97,9 @@ typedef struct coordinate_spread {
     double *mean;   /* d: mean of one item */
 } coordinate_spread;
 
-/* Returns the mean squared distance along coordinate k between points of different items. If s_i is
- * the mean square and u_i the mean of item i, this is the mean of s_i + s_j - 2 u_i u_j over all i
- * != j. */
+/* Returns the mean squared distance along coordinate k between points of different items. It is the
+ * mean of s_i + s_j - 2 u_i u_j over all i != j, where s_i is the mean square and u_i the mean of
+ * item i. */
 static double between(const coordinate_spread *s, int64_t k, int64_t n)
 {
     double count = (double)n * (double)(n - 1);
@@ -162,7 +165,7 @@ static bool is_normalized(const measures *m)
 
 enum { UNITS_NAMED = 3 };
 
-/* Lists the coordinates with the largest shares, and adds up their shares. */
+/* Lists the coordinates with the largest shares, and returns the sum of these shares. */
 static double name_largest(char *text, size_t size, const measures *m, const double *share,
                            int64_t n_large)
 {
@@ -173,7 +176,7 @@ static double name_largest(char *text, size_t size, const measures *m, const dou
     for (int64_t k = 0; k < n; k++) {
         int64_t most = -1;
         char which[160];
-        for (int64_t c = 0; c < m->d; c++) /* finds the next smaller share; ties are in order of
+        for (int64_t c = 0; c < m->d; c++) /* finds the next smaller share; ties in order of
                                             * index */
             if ((share[c] < below || (share[c] <= below && c > last)) &&
                 (most < 0 || share[c] > share[most]))
@@ -190,8 +193,8 @@ static double name_largest(char *text, size_t size, const measures *m, const dou
     return total;
 }
 
-/* Warns if a few coordinates account for nearly all of the distances, and sets *warned
- * accordingly. */
+/* Warns if a few coordinates account for nearly all of the distances. Sets *warned to true after a
+ * warning. */
 static ddsc_status warn_of_scales(ddsc_context *ctx, bool *warned, const measures *m)
 {
     static const char *const remedy[] = {
@@ -219,7 +222,7 @@ static ddsc_status warn_of_scales(ddsc_context *ctx, bool *warned, const measure
 }
 
 /* Returns true if coordinate k is an integer that is constant within each item but varies across
- * items. It is probably an id or a class that was read as a coordinate. */
+ * items. Such a coordinate is probably an id or a class. */
 static bool is_id(const measures *m, int64_t k)
 {
     double first = m->support[m->index[0] * m->d + k];

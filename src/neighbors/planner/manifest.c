@@ -1,5 +1,5 @@
-/* Writes the settings that two runs must have in common for one run to reuse the pairs of the
- * other. The result consists of lines of text. */
+/* Writes the settings that must be equal for one run to reuse the pairs of another run, as lines of
+ * text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

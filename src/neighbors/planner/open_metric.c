@@ -1,5 +1,5 @@
-/* Opens a metric and its pair service for a set. When they are closed, statistics are collected,
- * the journal is closed, and convergence is checked. */
+/* Opens and closes a metric and its pair service for a set. Closing collects the statistics, closes
+ * the journal and checks convergence. */
 #include "neighbors/planner/plan.h"
 
 /* Opens the resume folder and checks that its contents belong to this run. */

@@ -1,7 +1,7 @@
-/* Opens a metric for an update of its neighbor lists, and runs a single update.
+/* Opens a metric for updates of the neighbor lists of its set, and runs a single update.
  *
- * The lists are searched with the lower bounds of the metric or, if it has rows for a prefilter, with
- * the bounds that the rows give. Otherwise all pairs of the changed items are computed. */
+ * The search uses the lower bounds of the metric or, if the metric has rows for a prefilter, the
+ * bounds computed from the rows. Otherwise, all pairs of items with open lists are computed. */
 #include <inttypes.h>
 
 #include "base/team.h"
@@ -15,7 +15,7 @@ const char *plan_update_refused(ddsc_context *ctx, const graph_request *p, const
         return "several processes share the run";
     if (set->hubs != DDSC_HUBS_OFF &&
         (set->hubs != DDSC_HUBS_ALWAYS || !known || !known->plain || !known->scale))
-        return "the lists from which the rescaling of the distances comes are unknown";
+        return "the neighbor lists that determine the rescaled distances are unknown";
     if (set->sample < 1 || set->sample_columns < 1)
         return "the distances of most pairs are estimated";
     if (set->neighbors == DDSC_NEIGHBORS_APPROXIMATE ||
@@ -26,7 +26,8 @@ const char *plan_update_refused(ddsc_context *ctx, const graph_request *p, const
     return NULL;
 }
 
-/* Uses the rows of a prefilter as bounds. They need a metric that computes any pair at any time. */
+/* Uses the rows of a prefilter as bounds. This requires a metric that can compute any pair at any
+ * time. */
 static ddsc_status open_rows(plan_open_set *s)
 {
     pairs *p = &s->r.p;
@@ -44,7 +45,8 @@ static ddsc_status open_rows(plan_open_set *s)
     return pairs_prepare(p, 0, p->n);
 }
 
-/* Takes the lists of nearest items, and the scales with which the other lists were chosen. */
+/* Copies the lists by plain distance, and the scales that were used to choose the rescaled
+ * lists. */
 static ddsc_status open_plain(plan_open_set *s, const graph_request *p, const plan_known *known,
                               int64_t room)
 {
@@ -75,7 +77,7 @@ ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_re
     TRY(MEM_ZERO(ctx, s, 1));
     s->ctx = ctx;
     s->metric = p->metric;
-    *out = s; /* plan_set_close frees it even on error */
+    *out = s; /* the caller frees it with plan_set_close, even on error */
     if (room > 0) {
         TRY(measures_growing_make(ctx, &s->items, m, room));
         m = s->items.set;
@@ -104,14 +106,9 @@ void plan_set_change(plan_open_set *s, int64_t n, const int64_t *slot, int64_t n
     }
 }
 
-bool plan_set_searches(const plan_open_set *s)
-{
-    return !s->rescales || s->r.p.offer.first.n > 0;
-}
-
 /* ---- rescaled distances ---- */
 
-/* Computes the scales from the lists of nearest items, as plan_run does. */
+/* Computes the scales from the lists by plain distance, as plan_run does. */
 static ddsc_status find_rescaling(plan_open_set *s, rescaled_plan *r)
 {
     ddsc_status status = DDSC_OK;
@@ -123,7 +120,7 @@ done:
     return status;
 }
 
-/* Gives every slot its scale. Empty slots have the scale 1. */
+/* Copies the scale of each item to its slot. Empty slots get scale 1. */
 static ddsc_status spread_scales(plan_open_set *s, local_scales *to, const double *scale)
 {
     ddsc_status status = DDSC_OK;
@@ -202,10 +199,6 @@ ddsc_status plan_update(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *
     ddsc_status status = DDSC_OK;
     plan_open_set *s = NULL;
     TRY(plan_set_open(ctx, &s, p, 0, known));
-    if (!plan_set_searches(s)) {
-        plan_set_close(s, DDSC_OK, NULL);
-        return plan_neighbors(ctx, graph, stats, p, p->tau);
-    }
     TRY(plan_set_run(s));
     ctx_note(ctx, "search", "update", "%" PRId64 " of %" PRId64 " neighbor lists were searched",
              s->lists.n_open, p->m->n);

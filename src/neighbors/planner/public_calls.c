@@ -1,4 +1,4 @@
-/* The public functions that compute a matrix or a graph from pairs. */
+/* Implements the public functions that compute a matrix or a graph. */
 #include <math.h>
 
 #include "base/sized.h"
@@ -14,8 +14,8 @@ static bool may_scale(const ddsc_metric_settings *set)
     return exact && set->cost != DDSC_COST_COSINE && set->cost != DDSC_COST_MATRIX;
 }
 
-/* If the squares of distances may underflow (distances below 1e-150), copies the set with
- * coordinates scaled by a power of two. Only exact transport is rescaled. */
+/* If squared distances may underflow (distances below 1e-150), copies the set with coordinates
+ * scaled by a power of two. This is done only for exact transport. */
 static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, const measures *m,
                            bool possible)
 {
@@ -32,7 +32,7 @@ static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, c
     CHECK(measures_subset(ctx, scaled, m, m->n, NULL));
     for (int64_t k = 0; k < (*scaled)->v * m->d; k++)
         (*scaled)->support[k] = ldexp((*scaled)->support[k], -exponent);
-    (*scaled)->grid.found = false; /* the grid steps have the old unit and are not needed here */
+    (*scaled)->grid.found = false; /* the grid steps have the old unit and are not used */
     return DDSC_OK;
 }
 
@@ -43,11 +43,8 @@ static int64_t matrix_cells(int64_t n, int64_t n_old, unsigned flags)
     return flags & DDSC_DISTANCE_CONDENSED ? n * (n - 1) / 2 : n * n;
 }
 
-/* Computes the matrix of a set. If n_old >= 0, computes only the block whose rows are the first
- * n_old items and whose columns are the other items. */
-static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
-                              const measures *m, int64_t n_old, const ddsc_metric_settings *given,
-                              unsigned flags)
+ddsc_status plan_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, const measures *m,
+                        int64_t n_old, const ddsc_metric_settings *given, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = m->n, n_pairs = n_old < 0 ? n * (n - 1) / 2 : n_old * (n - n_old);
@@ -90,7 +87,7 @@ ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stat
     CHECK(ctx_need(context, data, "measures"));
     CHECK(ctx_check_flags(context, "ddsc_distance_run", flags,
                           DDSC_DISTANCE_SQUARED | DDSC_DISTANCE_CONDENSED));
-    return run_matrix(context, out, stats, data, -1, settings, flags);
+    return plan_matrix(context, out, stats, data, -1, settings, flags);
 }
 
 ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
@@ -108,15 +105,15 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                         "column items have %lld; both sets must have the same dimension",
                         (long long)rows->d, (long long)columns->d);
     CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
-    /* The row item comes first in each solve, as in the matrix of the joined set. */
+    /* As in the matrix of the joined set, the row item comes first in each solve. */
     CHECK(measures_join(context, &joint, rows, columns));
-    ddsc_status status = run_matrix(context, out, stats, joint, rows->n, settings, flags);
+    ddsc_status status = plan_matrix(context, out, stats, joint, rows->n, settings, flags);
     ddsc_measures_destroy(joint);
     return status;
 }
 
-/* Warns if sampled columns give inaccurate distances. For clusterings, advice.c reports this
- * instead. */
+/* Warns if sampled columns give inaccurate distances. For clusterings, the advice reports this
+ * problem (advice.c). */
 static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
 {
     if (g->n_columns > 0 && isnan(g->columns_error))

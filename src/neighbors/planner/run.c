@@ -1,5 +1,5 @@
-/* Collects the facts for plan_choose, chooses a search and runs it. If the first graph has hubs, a
- * second search follows with rescaled distances. */
+/* Collects the facts for plan_choose, chooses a search and runs it. If the first graph has hubs,
+ * runs a second search with rescaled distances. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -56,8 +56,8 @@ static ddsc_status run_full(pairs *p, ddsc_graph **graph, const search_plan *pla
     return search_full(p, graph, plan->tau, &choice);
 }
 
-/* Runs a prefilter. Searches all pairs instead if the metric has no rows or if rounding leaves too
- * many candidates. */
+/* Runs a prefilter. If the metric has no rows, or if rounding errors leave too many candidates,
+ * searches all pairs instead. */
 static ddsc_status run_prefilter(pairs *p, ddsc_graph **graph, search_plan plan)
 {
     ddsc_status status = DDSC_OK;
@@ -168,7 +168,7 @@ plan_facts plan_facts_of(const graph_request *p, const plan_metric *r, int64_t n
 }
 
 /* Computes whole columns of the matrix and approximates the other distances with the Nystrom
- * method. The items are reordered. The reordering does not affect the metric, because it was
+ * method. The items are reordered, which does not affect the metric, because its settings were
  * resolved for the whole set. */
 static ddsc_status neighbors_by_columns(ddsc_context *ctx, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const graph_request *p, int64_t tau)

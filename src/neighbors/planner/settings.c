@@ -1,5 +1,5 @@
-/* Metric and graph settings: sets their defaults, checks them, and resolves them for a set. Error
- * messages name the field and its value. */
+/* Defaults, checks and resolution of the metric and graph settings. Error messages name the field
+ * and its value. */
 #include <math.h>
 
 #include "base/paper.h"
@@ -45,8 +45,8 @@ int64_t ddsc_measures_get_tau(const ddsc_measures *m, const ddsc_graph_settings 
     return plan_tau_for_items(m, &own);
 }
 
-/* Checks that the value of an enumeration is between 0 and `last`. The check is necessary because
- * callers in other languages can pass any integer. */
+/* Checks that the value of an enumeration is between 0 and `last`. Callers in other languages can
+ * pass any integer. */
 static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t value, int64_t last)
 {
     if (value >= 0 && value <= last)
@@ -66,7 +66,7 @@ const char *plan_cost_name(int64_t cost)
     return names[cost];
 }
 
-/* The costs that a metric accepts, and a hint that the error message for other costs contains. */
+/* The costs that a metric accepts, and the error message for other costs. */
 typedef struct cost_rule {
     ddsc_metric metric;
     unsigned takes; /* one bit per cost */
@@ -104,7 +104,7 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
         if (!(c[k] >= 0 && c[k] <= most))
             return ctx_fail(
                 ctx, DDSC_ERROR_INPUT,
-                "matrix of costs: entries must be from 0 to 1e150, but entry (%lld, %lld) is %g",
+                "cost matrix: entries must be from 0 to 1e150, but entry (%lld, %lld) is %g",
                 (long long)(k / n), (long long)(k % n), c[k]);
         largest = fmax(largest, c[k]);
     }
@@ -112,17 +112,16 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
         for (int64_t j = 0; j <= i; j++) {
             double gap = fabs(c[i * n + j] - c[j * n + i]);
             if (i == j && c[i * n + i] != 0)
-                return ctx_fail(
-                    ctx, DDSC_ERROR_INPUT,
-                    "matrix of costs: the diagonal must be 0, but entry (%lld, %lld) is %g",
-                    (long long)i, (long long)i, c[i * n + i]);
+                return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                                "cost matrix: the diagonal must be 0, but entry (%lld, %lld) is %g",
+                                (long long)i, (long long)i, c[i * n + i]);
             if (gap > 1e-9 * largest)
                 return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                                "matrix of costs: it must be symmetric, but the two entries for "
+                                "cost matrix: it must be symmetric, but the two entries for "
                                 "(%lld, %lld) are %g and %g",
                                 (long long)j, (long long)i, c[j * n + i], c[i * n + j]);
         }
-    return ctx_check(ctx, largest == 0 || largest >= 1e-140, "matrix of costs: the largest cost",
+    return ctx_check(ctx, largest == 0 || largest >= 1e-140, "cost matrix: the largest cost",
                      largest, "0 or at least 1e-140");
 }
 
@@ -285,7 +284,7 @@ ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
                                ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
                                const ddsc_graph_settings *own_graph)
 {
-    ddsc_metric_settings old_metric; /* only checks that the caller's structs are valid */
+    ddsc_metric_settings old_metric; /* only checks the caller's structs */
     ddsc_graph_settings old_graph;
     CHECK(sized_take(ctx, &metric_struct, &old_metric, metric));
     CHECK(sized_take(ctx, &graph_struct, &old_graph, graph));

@@ -1,14 +1,14 @@
-/* Approximate neighbors, with a measured recall.
+/* Finds approximate neighbors, and measures the recall.
  *
  * NN-descent over rows of numbers (descent.c) proposes k > tau candidates per item. The metric then
- * computes the true values of the candidates, and the tau best are kept. The cost is that of the
- * descent plus at most k metric values per item, compared with n values for an exact search.
+ * computes the exact values of the candidates, and the tau nearest are kept. The cost is NN-descent
+ * plus at most k metric values per item, compared with n values for an exact search.
  *
- * The recall is the fraction of true neighbors that were found. It is measured on randomly drawn
- * items, each of which is compared with all others. Its 95% confidence interval is Wilson's
- * interval for an effective number of trials. This number is estimated from the variance between
- * items, because the neighbors of one item tend to be found or missed together and are not
- * independent trials. */
+ * The recall is the fraction of true neighbors that were found. The recall is measured for randomly
+ * drawn items, each of which is compared with all other items. Its 95% confidence interval is
+ * Wilson's interval for an effective number of trials. This number is estimated from the variance
+ * between items, because the neighbors of one item are not independent trials: they tend to be
+ * found or missed together. */
 #include <math.h>
 #include <string.h>
 
@@ -22,9 +22,8 @@ void search_rows_free(ddsc_context *ctx, search_rows *r)
     *r = (search_rows){0};
 }
 
-/* Draws n_rows items and makes all other items their candidates. One item is drawn from each of
- * n_rows equal parts of the set. The draw depends on the seed and the sizes only, not on the
- * search. */
+/* Draws one item from each of n_rows equal parts of the set, and makes all other items its
+ * candidates. The drawn items depend only on the seed and the sizes. */
 static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_t n_rows)
 {
     int64_t part = 0, drawn = -1;
@@ -49,9 +48,9 @@ static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_
     return DDSC_OK;
 }
 
-/* Returns the 97.5% quantile of Student's t distribution with `degrees` degrees of freedom. It uses
- * the Cornish-Fisher expansion around the normal quantile (Abramowitz and Stegun 26.7.5), which is
- * accurate to 0.1% from 6 degrees on. */
+/* Returns the 97.5% quantile of Student's t distribution with `degrees` degrees of freedom. The
+ * Cornish-Fisher expansion around the normal quantile (Abramowitz and Stegun 26.7.5) is accurate to
+ * 0.1% for 6 or more degrees. */
 static double student_quantile(double degrees)
 {
     const double z = 1.959963984540054, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
@@ -60,8 +59,8 @@ static double student_quantile(double degrees)
 }
 
 /* Computes the 95% Wilson interval for a fraction p of n trials (Wilson 1927). Unlike the normal
- * approximation, this interval is valid for few trials and for fractions near 1. It uses Student's
- * quantile because the number of trials is estimated from n_rows items. */
+ * approximation, Wilson's interval is valid for few trials and for fractions near 1. It is computed
+ * with Student's quantile because the number of trials is estimated from n_rows items. */
 static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
 {
     double z = student_quantile((double)BASE_MAX(n_rows - 1, 2));
@@ -72,9 +71,10 @@ static void wilson(ddsc_pair_stats *stats, double p, double n, int64_t n_rows)
     stats->recall_high = BASE_MIN(1, middle + half);
 }
 
-/* Computes the fraction of the drawn items' true neighbors that were found. An item at the same
- * distance as the tau-th neighbor is treated as found. The effective number of trials is computed
- * from the variance over items. It is at least one per item and at most the number of neighbors. */
+/* Computes the fraction of the drawn items' true neighbors that were found. Items at the same
+ * distance as the tau-th neighbor count as found. The effective number of trials is computed from
+ * the variance between items, and is at least the number of items and at most the number of
+ * neighbors. */
 static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc_graph *truth,
                          const ddsc_graph *found, const local_scales *by)
 {
@@ -98,7 +98,7 @@ static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc
         return;
     double n = (double)n_rows, p = sum / n, variance = (squares / n - p * p) / BASE_MAX(n - 1, 1);
     double trials = variance > 0 ? p * (1 - p) / variance : n;
-    if (n_rows == l->n) /* every item was compared, so there is no sampling error */
+    if (n_rows == l->n) /* all items were drawn: no sampling error */
         stats->recall = stats->recall_low = stats->recall_high = p;
     else
         wilson(stats, p, BASE_MIN(BASE_MAX(trials, n), (double)all), n_rows);
@@ -137,7 +137,8 @@ ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stat
     TRY(measure_recall(p, stats, graph, cheap));
     if (stats->recall < RECALL_GOOD)
         ctx_warn(p->ctx,
-                 "only about %.0f%% of the neighbors were found (%.0f to %.0f%%); use --neighbors "
+                 "only about %.0f%% of the neighbors were found (95%% interval: %.0f to %.0f%%); "
+                 "use --neighbors "
                  "exact to find all of them",
                  100 * stats->recall, 100 * stats->recall_low, 100 * stats->recall_high);
     *out = graph;

@@ -1,15 +1,15 @@
 /* Builds the tau-NN graph from whole columns of the distance matrix.
  *
  * A random subset of m items, the landmarks, is compared with all n items, which takes about n m
- * values instead of n^2 / 2. Distances to a landmark are then exact. All other distances are
+ * values instead of n^2 / 2. Distances to a landmark are therefore exact. All other distances are
  * approximated with the Nystrom method (landmarks.c): D^2_ij ~ |x_i - x_j|^2 + rest_i + rest_j. The
- * neighbors in the graph are the nearest items by exact or approximate distances, which takes O(n^2
- * dim) operations.
+ * graph contains the nearest items by exact or approximate distance. Finding them takes O(n^2 dim)
+ * operations.
  *
  * The error is estimated without further solves. Some landmarks are held out, the coordinates are
- * fitted to the others, and the predicted distances between held-out landmarks are compared with
- * the known distances. The result is the median absolute error divided by the median absolute
- * deviation of the distances. A value of 1 is no better than a constant guess. */
+ * fitted to the other landmarks, and the predicted distances between held-out landmarks are
+ * compared with the known distances. The estimate is the median absolute error divided by the
+ * median absolute deviation of the distances. A value of 1 is no better than a constant guess. */
 #include <math.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@ void search_columns_free(ddsc_context *ctx, column_set *c)
     *c = (column_set){0};
 }
 
-/* Chooses the landmarks with a partial Fisher-Yates shuffle. They are then numbered in the order of
- * the items. */
+/* Chooses the landmarks with a partial Fisher-Yates shuffle, and numbers them in the order of the
+ * items. */
 static void draw(ddsc_context *ctx, column_set *c)
 {
     rng r = rng_make(ctx_seed(ctx), RNG_COLUMNS, 0);
@@ -71,8 +71,8 @@ done:
     return status;
 }
 
-/* Copies a tile to the columns. The rows of the tile are landmarks, and its items are in the order
- * of c->order. */
+/* Copies a tile to the columns. The rows of the tile are landmarks, and item k of the tile is item
+ * c->order[k] of the set. */
 static void columns_sink(void *arg, const pair_tile *t, const double *d2, int64_t ld)
 {
     const column_set *c = arg;
@@ -135,9 +135,8 @@ static double median_off(double *x, int64_t n, double middle)
     return select_smallest(x, n, n / 2);
 }
 
-/* Estimates the error of the approximate distances. Some landmarks are held out, and the distances
- * between them are predicted from the others. The error is divided by the spread of the distances,
- * so that a value of 1 is no better than a constant guess. */
+/* Estimates the relative error of the approximate distances between held-out landmarks, which are
+ * predicted from the other landmarks (see above). */
 static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double *between,
                                   int64_t m)
 {
@@ -149,7 +148,8 @@ static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double
     *error = NAN;
     if (m < ESTIMATE_LEAST)
         return DDSC_OK;
-    TRY(MEM_NEW(ctx, item, m)); /* the remaining landmarks, followed by the held-out ones */
+    TRY(MEM_NEW(ctx, item, m)); /* the landmarks used for the fit, followed by the held-out
+                                 * landmarks */
     TRY(MEM_NEW(ctx, to, m * n_in));
     TRY(MEM_NEW(ctx, off, n_out * n_out));
     TRY(MEM_NEW(ctx, truth, n_out * n_out));
@@ -183,7 +183,7 @@ ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set
     pair_choice all = pairs_all(c->n);
     double *between = NULL, error;
     TRY(MEM_NEW(ctx, between, c->m * c->m));
-    for (int64_t a = 0; a < c->m; a++) /* rows of the columns that belong to landmarks */
+    for (int64_t a = 0; a < c->m; a++) /* rows of the landmarks */
         memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
     TRY(estimate_error(ctx, &error, between, c->m));
     TRY(search_landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));

@@ -1,16 +1,15 @@
 /* NN-descent (Dong, Moses, Li: Efficient k-nearest neighbor graph construction for generic
  * similarity measures, 2011).
  *
- * The lists initially contain random items and improve in rounds. In each round, any two items that
- * are neighbors or reverse neighbors of the same item are compared. A pair is skipped unless at
- * least one of its items is fresh, that is, was added to the list in the previous round; other
- * pairs have already been compared. The rounds end when at most one neighbor in DESCENT_FEW
- * changes, or after DESCENT_ROUNDS rounds.
+ * The lists initially contain random items and improve in rounds. Each round compares any two items
+ * that are neighbors or reverse neighbors of the same item, if at least one of them is fresh, that
+ * is, was added to the list in the previous round. All other pairs have already been compared. The
+ * rounds end when at most one neighbor in DESCENT_FEW changes, or after DESCENT_ROUNDS rounds.
  *
- * All comparisons of a round use the lists of the previous round. The heaps order entries by
+ * All comparisons in a round use the lists from the previous round. The heaps order entries by
  * (value, index), so their contents do not depend on the order of arrival. The result is therefore
- * independent of the number of threads and ranks. A round costs at most O(n k^2) row distances, and
- * few items are fresh in later rounds. */
+ * independent of the number of threads and ranks. A round computes at most O(n k^2) row distances,
+ * and later rounds far fewer, because few items are fresh. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -26,15 +25,15 @@ typedef struct descent {
     const float *rows;
     const double *offset; /* or NULL */
     nearest near;
-    /* Lists from the previous round. Each contains the neighbors and then the reverse neighbors,
-     * with fresh items first. */
+    /* Lists from the previous round. Each list contains the neighbors and then the reverse
+     * neighbors, with fresh items first. */
     int32_t *list;  /* n x 2k */
     int32_t *fresh; /* n: number of fresh entries */
     int32_t *count; /* n */
-    int32_t *old;   /* n x k: the heaps of the previous round, which show which entries are fresh */
+    int32_t *old;   /* n x k: the previous heaps, to determine which entries are fresh */
 } descent;
 
-/* Returns |x - y|^2, computed with sixteen running sums in a fixed order. */
+/* Returns |x - y|^2, computed with sixteen partial sums in a fixed order. */
 SIMD_CLONES static float row_distance2(int64_t n, const float *x, const float *y)
 {
     float s[16] = {0};
@@ -102,9 +101,9 @@ static void add(descent *d, int64_t i, int32_t other, bool fresh)
     d->count[i]++;
 }
 
-/* Builds the lists from the heaps. The list of an item contains its neighbors and then the items
- * that have it as a neighbor, at most 2k items in total. The heaps must be sorted, because the
- * order within a heap depends on the order of arrival. Returns the number of fresh neighbors. */
+/* Builds the lists from the heaps. The list of an item contains its neighbors and then its reverse
+ * neighbors, at most 2k items in total. The heaps must be sorted, because the order within a heap
+ * depends on the order of arrival. Returns the number of fresh neighbors. */
 static int64_t make_lists(descent *d)
 {
     const int32_t *heap = d->near.index;
@@ -125,8 +124,7 @@ static int64_t make_lists(descent *d)
     return changes;
 }
 
-/* Compares the neighbors of each item with each other. Pairs in which both are stale are
- * skipped. */
+/* Compares the neighbors of each item with each other, except for pairs of two stale neighbors. */
 static ddsc_status join_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     descent *d = arg;

@@ -1,16 +1,16 @@
-/* The float prefilter on a device (GPU).
+/* Runs the float prefilter on a device (GPU).
  *
  * The rows are uploaded once. For each strip of rows, the device computes the lower bounds of all
- * pairs as one matrix product. It returns the `most` smallest bounds of each item. The rule of
- * shortlist.c then selects the candidates. The metric computes their values in double precision on
- * the CPU, so the graph has the same bytes as that of a CPU search. Meanwhile, the device may
- * compute the next strip.
+ * pairs as one matrix product. It returns the `most` smallest bounds of each item, from which
+ * shortlist.c selects the candidates. The metric computes the values of the candidates in double
+ * precision on the CPU, so the graph is byte-identical to that of a CPU search. Meanwhile, the
+ * device may compute the next strip.
  *
  * A device offers several product types, from the cheapest and least accurate to the most accurate.
- * Each type has a radius, which bounds its relative rounding error and by which the bounds are
- * widened. If too many items have undecided candidates, the search restarts with the next type.
- * Each attempt computes n^2 products of rows. If the device fails or returns invalid lists, the CPU
- * performs the search instead. */
+ * Each type has a radius, which limits its relative rounding error. The bounds are lowered by this
+ * radius. If too many items have undecided candidates, the search restarts with the next type. Each
+ * attempt computes n^2 products of rows. If the device fails or returns invalid lists, the CPU
+ * performs the search. */
 #include <math.h>
 #include <stdio.h>
 
@@ -26,16 +26,16 @@ typedef struct remote {
     device dev;
     const prefilter_rows *rows;
     shortlist *d;
-    float *start, *weight; /* weight NULL: all weights are 1 */
+    float *start, *weight; /* weight may be NULL: all weights are 1 */
     double unit;           /* unit of the keys */
     int64_t strip;         /* rows per strip */
     float *key;            /* strip x most */
-    double *scratch;       /* one per worker: keys and upper bounds on a list */
+    double *scratch;       /* one per worker: keys and upper bounds of a list */
 } remote;
 
-/* Converts the local scales to floats with the largest in [1, 2). A weight has a relative error of
- * 2^-24, and so does its product with a bound; d->relative covers both. Sets *good to false if the
- * range of the scales exceeds that of floats. */
+/* Converts the inverse local scales to float weights, the largest of which is in [1, 2). A weight
+ * and its product with a bound each have a relative error of 2^-24; d->relative covers both errors.
+ * Sets *good to false if floats cannot represent the range of the scales. */
 static ddsc_status weigh_keys(remote *r, bool *good)
 {
     const local_scales *by = r->d->by;
@@ -87,7 +87,7 @@ static bool plausible(const remote *r, int64_t rows)
     return true;
 }
 
-/* Processes the strip of rows that starts at d->first. *how is FILTERED_NOT if the device
+/* Processes the strip of rows that starts at d->first. Sets *how to FILTERED_NOT if the device
  * failed. */
 static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why)
 {

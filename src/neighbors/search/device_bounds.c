@@ -1,16 +1,16 @@
-/* Computes lower bounds of the pruned search on a device (GPU): the first bounds of all pairs, and
- * the dual and tight bounds for the pairs of a round.
+/* Computes lower bounds for the pruned search on a device (GPU): the first bounds of all pairs, and
+ * the dual and tight bounds of the pairs in a round.
  *
  * The first bounds have the form low(i, j) = start_i + start_j - 2 rows_i . rows_j (backend.h). The
- * starts already include the rounding error of float products in any order of summation. A product
- * type of the device can therefore be used if it is at least as accurate as float products. The
- * device returns either the smallest bounds of each item or all pairs within reach.
+ * starts already account for the rounding error of float products in any order of summation, so any
+ * product type of the device can be used that is at least as accurate as float products. The device
+ * returns either the smallest bounds of each item or all pairs within reach.
  *
  * Bounds that the device does not offer, or fails to compute, are computed on the CPU. A team of
  * several ranks also uses the CPU. The last digits of device bounds may differ from those of CPU
  * bounds, and so may the number of solves. However, both are valid lower bounds, so the graph is
- * the same. The cost is n^2 products of rows for each pass over the first bounds, plus O(1)
- * transfers per strip. */
+ * the same. Each pass over the first bounds computes n^2 products of rows and needs O(1) transfers
+ * per strip. */
 #include <math.h>
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ typedef struct device_prefilter {
     ddsc_context *ctx;
     const first_bounds *first;
     void *cpu;
-    device dev;                 /* if dev.state is NULL, the CPU computes everything */
+    device dev;                 /* if dev.state is NULL, the CPU computes all bounds */
     bool loaded, asked, framed, /* rows are loaded; frames are requested; frames are loaded; */
         grid;                   /* items of dual bounds are loaded */
     /* The following fields are used by `nearest`. */
@@ -38,7 +38,7 @@ typedef struct device_prefilter {
     int32_t *pair; /* DEVICE_FOUND x 2 */
     float *low;    /* bounds of these pairs; also used for frames */
     int64_t low_capacity;
-    bool odd; /* true if some returned pairs are invalid */
+    bool odd; /* some returned pairs are invalid */
     prefilter_hit hit;
     void *arg;
 } device_prefilter;
@@ -62,8 +62,8 @@ static void device_prefilter_close(void *state)
     MEM_FREE(r->ctx, r->weight, r->index, r->key, r->reach, r->pair, r->low, r);
 }
 
-/* Returns true if the device can use the rows. They must be in item order, and the most accurate
- * product type of the device must be as accurate as float products. */
+/* Returns true if the device can use the rows. The rows must be in item order, and the most
+ * accurate product type of the device must be at least as accurate as float products. */
 static bool has_rows(const device_prefilter *r)
 {
     double radius = INFINITY;
@@ -116,8 +116,8 @@ done:
 
 /* ---- nearest items ---- */
 
-/* Converts the local scales to floats with the largest in [1, 2). Sets *good to false if their
- * range exceeds that of floats. */
+/* Converts the inverse local scales to float weights, the largest of which is in [1, 2). Sets *good
+ * to false if floats cannot represent the range of the scales. */
 static ddsc_status weigh_bounds(device_prefilter *r, const local_scales *by, bool *good)
 {
     double largest = 0, least = INFINITY;
@@ -135,9 +135,9 @@ static ddsc_status weigh_bounds(device_prefilter *r, const local_scales *by, boo
     return DDSC_OK;
 }
 
-/* Adds a strip of lists to the heaps. Each float weight has a relative error of 2^-24, and so does
- * its product with a bound. Subtracting 0x1p-21 of the value more than covers both errors, so the
- * values remain lower bounds. The same margin applies to the items that were not kept. */
+/* Adds a strip of lists to the heaps. A float weight and its product with a bound each have a
+ * relative error of 2^-24. Subtracting 0x1p-21 of the value more than covers both errors, so the
+ * values remain lower bounds, also for the items that are not in the list. */
 static ddsc_status take_strip(void *arg, int64_t begin, int64_t end, int worker)
 {
     device_prefilter *r = arg;
@@ -174,7 +174,7 @@ static bool load_rows(device_prefilter *r, int64_t keep, int64_t *strip, char *w
     return r->loaded;
 }
 
-/* Loads the rows for the walk. Also loads the frames if the device has enough memory for them. */
+/* Loads the rows for the walk, and the frames if the device has enough memory for them. */
 static bool load_walk(device_prefilter *r, char *why)
 {
     char no_room[DEVICE_WORDS];
@@ -266,8 +266,8 @@ typedef struct rectangle {
     int64_t row[2], column[2];
 } rectangle;
 
-/* Covers the tiles [begin, end) with up to three rectangles: the rest of one column of tiles, whole
- * columns, and the beginning of the last column. Returns the number of rectangles. */
+/* Covers tiles [begin, end) with up to three rectangles: the rest of the first tile column, whole
+ * tile columns, and the beginning of the last tile column. Returns the number of rectangles. */
 static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rectangle *out)
 {
     pair_tile first = tile_number(b->n, b->side, begin), last = tile_number(b->n, b->side, end - 1);
@@ -281,8 +281,8 @@ static int rectangles_of(const first_bounds *b, int64_t begin, int64_t end, rect
     return 3;
 }
 
-/* Stores the pairs of the tiles that are within reach in r->pair and r->low. *out is their number,
- * or DEVICE_FOUND + 1 if there are more. */
+/* Stores the pairs in the tiles that are within reach in r->pair and r->low. Sets *out to their
+ * number, or to DEVICE_FOUND + 1 if there are too many. */
 static ddsc_status find_pairs(device_prefilter *r, int64_t begin, int64_t end, int64_t *out,
                               char *why)
 {
@@ -310,10 +310,10 @@ static ddsc_status find_pairs(device_prefilter *r, int64_t begin, int64_t end, i
     return DDSC_OK;
 }
 
-/* Finds the pairs of the tiles that are within reach. It calls hit only after the device has
- * returned all of them; if the device fails before that, the CPU processes these tiles from the
- * start. If there are too many pairs, the range is split in half. A single tile never has too
- * many. */
+/* Finds the pairs in the tiles that are within reach. Calls `hit` only after the device has
+ * returned all of these pairs; if the device fails earlier, the CPU processes the tiles from the
+ * start. If there are too many pairs, the range is split in half. A single tile never has too many
+ * pairs. */
 static ddsc_status within_tiles(device_prefilter *r, int64_t begin, int64_t end)
 {
     char why[DEVICE_WORDS] = "";
@@ -356,7 +356,7 @@ static ddsc_status device_prefilter_within(void *state, int64_t begin, int64_t e
     return within_tiles(r, begin, end);
 }
 
-/* ---- bounds of many single pairs ---- */
+/* ---- bounds of lists of pairs ---- */
 
 /* Computes frame bounds as floats, in the unit of the first bounds. */
 static ddsc_status frame_pairs(device_prefilter *r, int64_t n, const pair_ij *pair, double *bound,

@@ -1,10 +1,10 @@
 /* Builds the tau-NN graph from all pairs.
  *
  * The pair service computes every requested pair i < j once, tile by tile. Each value is offered to
- * the heaps of both items. A heap keeps the tau smallest entries in the order of (key, index),
- * which is a total order. The graph therefore depends neither on the order of arrival nor on the
- * number of threads or ranks. If all pairs are requested, the cost is n (n - 1) / 2 metric values
- * and O(n tau) memory. The other exact searches return the same bytes as this search. */
+ * the heaps of both items. A heap keeps the tau smallest entries by (key, index), which is a total
+ * order. The graph therefore does not depend on the order of arrival or on the number of threads or
+ * ranks. If all pairs are requested, the search computes n (n - 1) / 2 metric values and needs O(n
+ * tau) memory. The graphs of the other exact searches are byte-identical. */
 #include "neighbors/search/search.h"
 #include "numeric/graph/graph.h"
 

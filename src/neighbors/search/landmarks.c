@@ -1,17 +1,19 @@
 /* Computes coordinates of all items from their distances to m landmarks, using the Nystrom method
- * on the Gram matrix (Williams and Seeger 2001; for distances Platt 2005, after de Silva and
+ * for the Gram matrix (Williams and Seeger 2001; for distances: Platt 2005, based on de Silva and
  * Tenenbaum 2004).
  *
  * The m x m matrix of squared distances between the landmarks is double-centered to obtain the Gram
- * matrix G = U Lambda U^T, and the leading eigenvectors are kept. Let d_i be the squared distances
- * of item i to the landmarks, and let mean be their average over the landmarks. Then
+ * matrix G = U Lambda U^T, and the leading eigenvectors are kept. Let d_i be the vector of squared
+ * distances from item i to the landmarks, and let mean be the average of this vector over all
+ * landmarks. Then
  *
  *     x_i = -1/2 Lambda^-1/2 U^T (d_i - mean)
  *
- * is the projection of the item on the span of the landmarks. The part outside the span is
- * summarized by one number per item, rest_i. The squared distance is then approximated by |x_i -
- * x_j|^2 + rest_i + rest_j. This is exact if the parts of i and j outside the span are orthogonal
- * to each other. The cost is O(m^3) for the eigenvectors and O(n m dim) for the projection. */
+ * is the projection of the item onto the span of the landmarks. The squared length of the component
+ * outside the span is one number per item, rest_i. The squared distance is approximated by |x_i -
+ * x_j|^2 + rest_i + rest_j, which is exact if the components of i and j outside the span are
+ * orthogonal to each other. The cost is O(m^3) for the eigenvectors and O(n m dim) for the
+ * projection. */
 #include <math.h>
 #include <string.h>
 
@@ -20,9 +22,9 @@
 
 enum { FIT_GRAIN = 256 };
 
-/* Smallest eigenvalue that is kept, relative to the largest. Smaller eigenvalues are noise, which
- * would be amplified by the division by their square root. Their part of the distances is included
- * in the rest. */
+/* Smallest eigenvalue that is used, relative to the largest. Smaller eigenvalues are noise, which
+ * dividing by their square root would amplify. Their contribution to the distances is included in
+ * rest_i. */
 static const double DIRECTION_LEAST = 0.01;
 
 typedef struct fit_job {
@@ -31,7 +33,7 @@ typedef struct fit_job {
     const double *d2;
     double mean;       /* mean distance between landmarks */
     double *direction; /* m x dim: U / sqrt(eigenvalue) / -2 */
-    double *origin;    /* dim: projection of the landmarks' mean column */
+    double *origin;    /* dim: projection of the mean column of the landmarks */
 } fit_job;
 
 void search_landmarks_free(ddsc_context *ctx, landmark_map *l)
@@ -40,8 +42,8 @@ void search_landmarks_free(ddsc_context *ctx, landmark_map *l)
     *l = (landmark_map){0};
 }
 
-/* Computes the leading directions. *dim is at least 1. If all distances are zero, the only
- * direction is zero. */
+/* Computes the leading directions. Sets *dim, which is at least 1. If all distances are zero, the
+ * only direction is the zero vector. */
 static ddsc_status find_directions(ddsc_context *ctx, double **direction, int64_t *dim,
                                    double *gram, int64_t m)
 {
@@ -65,10 +67,10 @@ done:
     return status;
 }
 
-/* Computes x_i = -1/2 Lambda^-1/2 U^T (d_i - mean) and the rest. The squared distance from item i
- * to the mean of the landmarks is known: it is mean_l d_il - mean/2. The rest is the part of this
- * squared distance that x_i does not explain. It can be negative, because unbiased estimates
- * subtract a term per item and because most metrics are not exactly Euclidean. */
+/* Computes x_i = -1/2 Lambda^-1/2 U^T (d_i - mean) and rest_i. The squared distance from item i to
+ * the mean of the landmarks is mean_l d_il - mean/2. rest_i is the part of this squared distance
+ * that x_i does not explain. It can be negative, because unbiased estimates subtract a term per
+ * item, and because most metrics are not exactly Euclidean. */
 static ddsc_status fit_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     fit_job *job = arg;

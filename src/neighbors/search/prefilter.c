@@ -1,15 +1,16 @@
 /* Builds the exact tau-NN graph with a float prefilter.
  *
- * The metric provides rows of floats whose distances enclose its values (prefilter_rows). One
- * matrix product gives lower bounds of all n^2 / 2 pairs in floats. For each item, the `most`
- * smallest of them are kept. The rule of shortlist.c then selects the candidates that cannot be
- * excluded, given the rounding errors. The metric computes these candidates in double precision,
- * and only its values determine the graph, so the graph has the same bytes as that of the full
- * search.
+ * The metric provides rows of floats whose distances approximate its values with known errors
+ * (prefilter_rows). One matrix product in floats gives lower bounds for all n^2 / 2 pairs. The
+ * `most` smallest bounds of each item are kept. From these, shortlist.c selects the candidates that
+ * cannot be excluded, given the rounding errors. The metric computes the candidates in double
+ * precision, and only its values determine the graph, so the graph is byte-identical to that of the
+ * full search.
  *
  * The cost is one float product of n^2 / 2 pairs of rows and slightly more than tau metric values
  * per item. If too many items have undecided candidates, for example because many distances are
- * equal, the caller searches all pairs instead. A device is tried first (device.c). */
+ * equal, the caller searches all pairs instead. If a device is available, it is tried first
+ * (device.c). */
 #include "neighbors/search/search.h"
 #include "neighbors/search/shortlist.h"
 #include "neighbors/search/tuning.h"
@@ -18,7 +19,7 @@
 typedef struct settling {
     shortlist *d;
     const nearest *kept;
-    double *scratch; /* one per worker: keys and upper bounds on a list */
+    double *scratch; /* one per worker: keys and upper bounds of a list */
 } settling;
 
 static ddsc_status settle_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -35,7 +36,7 @@ static ddsc_status settle_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Computes the smallest bounds of every item and selects its candidates. */
+/* Computes the smallest bounds of every item, and selects its candidates. */
 static ddsc_status settle_all(const pairs *p, shortlist *d, const prefilter_rows *rows)
 {
     ddsc_status status = DDSC_OK;

@@ -1,21 +1,21 @@
-/* Builds the exact tau-NN graph with a small part of the solves. The graph is equal, edge for edge,
- * to that of the full matrix.
+/* Builds the exact tau-NN graph while solving only a small fraction of the pairs. The graph is
+ * equal, edge for edge, to the graph of the full matrix.
  *
  * Each item has a list of candidates, ordered by a lower bound on D^2. In each round, every item
- * chooses its next few candidates. The pairs of a round are solved in parallel, each for both of
- * its items. A solve may also yield a linear minorant of the distances to i and to j (a cut), which
- * raises the bounds of the remaining candidates on both lists. A candidate whose bound exceeds the
- * tau-th distance found so far is excluded permanently, because these distances never increase and
- * bounds never decrease.
+ * chooses its next few candidates. The pairs of a round are solved in parallel, and each value is
+ * used for both items. Solving the pair (i, j) may also yield cuts, which are linear minorants of
+ * the distances to i and to j. Cuts raise the bounds of the remaining candidates on the lists of
+ * both items. A candidate whose bound exceeds the tau-th distance found so far is excluded
+ * permanently, because these distances never increase and bounds never decrease.
  *
- * With local scales (numeric/graph/hubs.c), an item compares keys. A key is D^2, or a bound on it,
- * divided by the scale of the other item. For a given pair, the key is monotone in D^2, so the key
- * of a bound on D^2 is a bound on the key.
+ * With local scales (numeric/graph/hubs.c), candidates are compared by key. A key is D^2, or a
+ * bound on D^2, divided by the scale of the candidate. For a fixed pair, the key is monotone in
+ * D^2, so the key of a bound on D^2 is a bound on the key.
  *
- * Items choose their candidates from the state at the start of the round. A pair chosen by both of
- * its items is recorded once. The graph and the number of solves are therefore the same for any
- * number of threads. The cost is one pass of first bounds over all pairs, O(n tau) frame and dual
- * bounds, and the solves, whose number depends on how tight the bounds are. */
+ * Items choose their candidates using the state at the start of the round. A pair chosen by both
+ * items is recorded once. The graph and the number of solves are therefore the same for any number
+ * of threads. The cost is one pass of first bounds over all pairs, O(n tau) frame and dual bounds,
+ * and the solves, whose number depends on how tight the bounds are. */
 #include "neighbors/search/pruned.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@
 
 /* ---- choosing pairs ---- */
 
-/* Returns the value of D^2 up to which the bounds of the pair have to be raised. It is infinite
+/* Returns the value of D^2 that a bound on the pair must exceed to exclude the pair. It is infinite
  * while either item has no limit. */
 static double enough_of(const pruned *s, int64_t i, int64_t j)
 {
@@ -41,15 +41,14 @@ static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
     return c->reached < HAS_ROUGH || isfinite(enough_of(s, i, c->index));
 }
 
-/* Returns the number of solves that would fill the heap of item i if no other item chose a pair
- * with it. */
+/* Returns the number of solves that are still needed to fill the heap of item i. */
 static int64_t n_missing(const pruned *s, int64_t i)
 {
     return isfinite(s->limit[i]) ? 0 : s->tau - s->near.count[i];
 }
 
-/* Chooses the first candidates that need a dual bound. While the item has no limit, it chooses
- * enough candidates from which its first solves can be selected. */
+/* Chooses the first candidates that need a dual bound. While the item has no limit, chooses enough
+ * candidates to select its first solves from them. */
 static void choose_for_bounds(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -66,8 +65,8 @@ static void choose_for_bounds(pruned *s, int64_t i)
     }
 }
 
-/* Chooses the first candidates to be solved. If the limit is known, the choice ends at the first
- * candidate that needs its dual bound. */
+/* Chooses the first candidates for solves. If the item has a limit, stops at the first candidate
+ * that still needs its dual bound. */
 static void choose_for_solves(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -92,8 +91,8 @@ static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* Returns the bound level that a chosen pair will have after this round. The result is the same for
- * (i, j) and (j, i). */
+/* Returns the level that a chosen pair will reach in this round. The result is the same for (i, j)
+ * and (j, i). */
 static reached goal_of(const pruned *s, int64_t i, int64_t j)
 {
     bool last = s->p->offer.short_lists || isfinite(enough_of(s, i, j));
@@ -129,8 +128,8 @@ static void mark_chosen(pruned *s, const pair_message *message)
     mark_pair(s, c, message->item, message->other);
 }
 
-/* Marks each chosen pair on the lists of both its items and records the pair once. If both items
- * chose it, the lower item records it. Every mark has a single writer. */
+/* Marks each chosen pair on the lists of both items, and records the pair once. If both items chose
+ * the pair, the lower item records it. Every mark has a single writer. */
 static ddsc_status mark_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
@@ -193,7 +192,7 @@ static void offer_value(pruned *s, const pair_message *message)
     nearest_offer_one(&s->near, message->item, message->other, message->value);
 }
 
-/* Sends a value to both items of a pair. Rows of this rank are updated directly, and other ranks
+/* Passes a value to both items of a pair. Rows of this rank are updated directly; other ranks
  * receive a message. */
 static ddsc_status send_to_ends(pruned *s, pair_ij pair, double value, message_fn fn, int worker)
 {
@@ -255,7 +254,7 @@ static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker
 /* ---- solves ---- */
 
 /* Returns true if the bounds of a pair on the lists of its items do not exceed its value by more
- * than the slack of beyond(). A value that rounding made negative is treated as 0. */
+ * than the slack of beyond(). Values that are negative because of rounding errors count as 0. */
 static bool bounds_hold(pruned *s, pair_ij pair, double d2)
 {
     bool holds = true;
@@ -271,8 +270,8 @@ static bool bounds_hold(pruned *s, pair_ij pair, double d2)
     return holds;
 }
 
-/* Raises each bound to the maximum of its old value and the value of the cut. The result does not
- * depend on the order of the cuts. */
+/* Raises the bounds on the list of an item to the bounds given by a cut. The result does not depend
+ * on the order of the cuts. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     candidate_list *l = &s->list[item];
@@ -287,8 +286,8 @@ void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
     pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
 }
 
-/* Returns true if the tight bound of a pair exceeds the limits of both items, so that the pair need
- * not be solved. The bound takes a small fraction of the time of a solve. */
+/* Returns true if the pair need not be solved, because its tight bound exceeds the limits of both
+ * items. Computing this bound takes a small fraction of the time of a solve. */
 static bool abandons(pruned *s, int64_t k, int worker)
 {
     return s->p->offer.level[BOUND_TIGHT] && isfinite(s->enough[k]) &&
@@ -322,9 +321,9 @@ done:
     return status;
 }
 
-/* Processes the pairs assigned to this rank. The time is recorded as a separate stage. If there is
- * a device, it first computes the required bounds. Messages from other ranks are received at the
- * end. */
+/* Processes the pairs assigned to this rank, and records the time as a separate stage. If a device
+ * is available, it first computes the required bounds. Finally, receives messages from other
+ * ranks. */
 static ddsc_status timed_pairs(pruned *s, bound_level level, int64_t grain, parallel_fn fn,
                                message_fn on_message)
 {
@@ -358,7 +357,7 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
         if (s->n_round > 0) {
             TRY(timed_pairs(s, BOUND_TIGHT, 1, solve_range, offer_value));
             TRY(pruned_deliver_cuts(s));
-            /* The few remaining items solve most of their candidates anyway, and small batches
+            /* If few items remain, they solve most of their candidates anyway, and small batches
              * would lead to many nearly empty rounds. */
             if (s->n_round <= s->n / FEW_SHARE)
                 s->batch = BASE_MIN(2 * s->batch, BASE_MAX(s->width, s->tau));

@@ -1,8 +1,8 @@
 /* The state of a pruned search, shared by pruned.c (rounds), pruned_lists.c (candidate lists),
  * pruned_walk.c (pairs on no list) and pruned_team.c (messages between ranks). Rows are processed
- * in fixed blocks (base/blocks.h). Each rank of a team owns a contiguous run of blocks. On that
- * rank, the lists and heaps of other rows are empty. Results for other rows are sent to their
- * owners as messages. */
+ * in fixed blocks (base/blocks.h). Each rank of a team owns a contiguous range of blocks. On this
+ * rank, the lists and heaps of all other rows are empty, and results for other rows are sent to the
+ * ranks that own them. */
 #ifndef DDSC_NEIGHBORS_SEARCH_PRUNED_H
 #define DDSC_NEIGHBORS_SEARCH_PRUNED_H
 
@@ -14,7 +14,7 @@
 typedef struct candidate {
     double bound; /* lower bound on D^2, or on its key (local_key) for this item */
     int32_t index;
-    uint8_t reached; /* current level of the bound, or its level after this round */
+    uint8_t reached; /* current level of the bound, or level after this round */
     bool chosen;     /* chosen by this item in this round */
     bool also;       /* chosen by the other item, whose row another rank owns */
 } candidate;
@@ -23,22 +23,21 @@ typedef struct candidate {
 typedef struct candidate_list {
     candidate *at;
     int64_t n;
-    double complete_to; /* every item whose first bound is below this value was on the list */
+    double complete_to; /* every item with a first bound below this value was on the list */
 } candidate_list;
 
-/* A pair that the walk found within reach. */
+/* A pair within reach that the walk found. */
 typedef struct found_pair {
     double bound;
     int32_t i, j;
     uint8_t reached;
-    bool at_i, at_j; /* at_i is true if the pair belongs on the list of i, and at_j if it belongs on
-                      * that of j */
+    bool at_i, at_j; /* the pair belongs on the list of i; on the list of j */
 } found_pair;
 
 typedef struct found_list {
     found_pair *at;
     int64_t n, capacity;
-    int64_t first; /* index of its first pair among the pairs that get a dual bound */
+    int64_t first; /* index of its first pair among all pairs that get a dual bound */
 } found_list;
 
 /* Pairs that a block of rows selected in this round. */
@@ -57,37 +56,32 @@ typedef struct pruned {
     ddsc_context *ctx;
     pairs *p;
     team_part own; /* rows of this rank */
-    bool alone;    /* true if this rank owns all rows */
+    bool alone;    /* this rank owns all rows */
     team_mail messages, found_messages, cuts;
-    scratch cut_room; /* one per worker: a cut to be sent */
+    scratch cut_room; /* one per worker: a cut to send */
     void *device;     /* state of p->device, which computes the first bounds */
     int64_t n, tau;
     candidate *storage; /* entries of all lists */
     candidate_list *list;
-    /* The items on the first lists, n x width, ascending. Settled pairs are marked. */
+    /* The items on the first lists (n x width, ascending), with a mark on settled pairs. */
     uint32_t *seen;
     int64_t width;
     nearest near;
-    double *limit;  /* tau-th key of each item when the lists were last cleaned */
-    double *reach;  /* largest key that the walk has to find: the limit with slack, or -inf if there
-                    * is none */
-    double *within; /* the same limit as a value of D^2, valid for any other item */
-    int64_t own_left; /* number of candidates on the lists of this rank after they were last
-                       * cleaned */
+    double *limit;    /* tau-th key of each item when the lists were last cleaned */
+    double *reach;    /* largest key that the walk must find: the limit with slack, or -inf */
+    double *within;   /* the same limit as D^2, valid for any other item */
+    int64_t own_left; /* number of candidates on the lists of this rank after the last cleaning */
     int64_t n_left;   /* number of candidates on all lists; set when pairs are assigned to ranks */
     int64_t batch;    /* number of candidates of an item that are solved in one round */
-    bool solving;     /* true if this round chooses pairs for solves, false if it chooses pairs for
-                       * dual bounds */
+    bool solving;     /* this round chooses pairs for solves rather than for dual bounds */
     block_pairs *block;
-    pair_ij *pair; /* pairs of this round by block; later, this rank's share of the pairs of all
-                    * ranks */
+    pair_ij *pair; /* pairs of this round by block; then this rank's share of all pairs */
     int64_t n_pairs, pair_capacity;
     int64_t n_round;        /* number of pairs of all ranks */
-    double *enough, *bound; /* per pair: value that the bound must reach; bound computed by the
+    double *enough, *bound; /* per pair: value that the bound must exceed; bound computed by the
                              * device */
     int64_t enough_capacity, bound_capacity;
-    bool made;         /* true if s->bound is filled; otherwise each bound is computed when it is
-                        * used */
+    bool made;         /* s->bound is filled; otherwise each bound is computed when it is used */
     found_list *found; /* one per worker: pairs found in the walk */
 } pruned;
 
@@ -96,7 +90,7 @@ static inline bool pruned_owns(const pruned *s, int64_t item)
     return s->alone || (item >= s->own.begin && item < s->own.end);
 }
 
-/* ---- messages (pruned_team.c); a single rank sends none ---- */
+/* ---- messages (pruned_team.c); a single rank sends no messages ---- */
 
 ddsc_status pruned_team_open(pruned *s);
 void pruned_team_close(pruned *s);
@@ -106,48 +100,48 @@ ddsc_status pruned_send(pruned *s, int64_t item, int64_t other, double value, in
  * threads. */
 typedef void (*message_fn)(pruned *s, const pair_message *messages);
 ddsc_status pruned_deliver(pruned *s, message_fn fn);
-/* Divides the pairs of the round evenly among the ranks, and sets n_round and n_left. */
+/* Divides the pairs of the round evenly among the ranks. Sets n_round and n_left. */
 ddsc_status pruned_divide(pruned *s);
-/* Queues a cut for a row that another rank owns. pruned_deliver_cuts delivers the cuts and applies
- * those that concern this rank's rows. */
+/* Queues a cut for a row that another rank owns. pruned_deliver_cuts delivers all cuts, and applies
+ * the cuts for this rank's rows. */
 ddsc_status pruned_send_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 ddsc_status pruned_deliver_cuts(pruned *s);
 /* Sends the pairs found by the walk to the owners of their items. */
 ddsc_status pruned_send_found(pruned *s);
-/* Raises the bounds on the list of one of this rank's rows using a linear minorant. */
+/* Raises the bounds on the list of an item that this rank owns, using a linear minorant. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
 
-/* Builds the first list of every item from its smallest first bounds. If lists are short and known
- * values fill all heaps, the lists are left empty, and the walk finds all candidates. */
+/* Builds the first list of every item from its smallest first bounds. If the offer has short lists
+ * and known values fill all heaps, leaves the lists empty: the walk then finds all candidates. */
 ddsc_status pruned_lists_make(pruned *s);
 /* Offers the values of an earlier search to the heaps. */
 void pruned_offer_known(pruned *s);
-/* Marks the pairs of these values as settled on all lists. */
+/* Marks the pairs with known values as settled on all lists. */
 void pruned_settle_known(pruned *s);
 /* Returns true if an earlier search stored the value of the pair. */
 bool pruned_is_known(const pruned *s, int64_t i, int64_t j);
 /* Adds each pair found by the walk to the lists of its items. All lists must be empty. */
 ddsc_status pruned_lists_refill(pruned *s);
 /* Removes entries that are settled or out of reach, and sorts the lists. If `solved` is true, also
- * shares the new limits with all ranks. */
+ * sends the new limits to all ranks. */
 ddsc_status pruned_lists_clean(pruned *s, bool solved);
 /* Returns the entry of `other` in the list of `item`, or NULL. */
 candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other);
 
-/* Whether an item was on the first list of another item, and whether the pair is settled. */
+/* States whether an item was on the first list of another item, and whether the pair is settled. */
 typedef enum seen_state { NOT_SEEN, SEEN, SEEN_SETTLED } seen_state;
 seen_state pruned_seen(const pruned *s, int64_t item, int64_t other);
 void pruned_seen_settle(pruned *s, int64_t item, int64_t other);
 
-/* Computes bounds of this level for the pairs of the round, up to s->enough, if a device is
- * available. s->made is true if the bounds were computed. */
+/* If a device is available, computes bounds of this level, up to s->enough, for the pairs of the
+ * round. Sets s->made to true if the bounds were computed. */
 ddsc_status pruned_bounds_make(pruned *s, bound_level level);
-/* Returns the bound of pair k: the device's bound if s->made is true, otherwise a newly computed
- * one. */
+/* Returns the bound of pair k, which is the device's bound if s->made is true, and otherwise
+ * computed on the CPU. */
 double pruned_bound_of(pruned *s, bound_level level, int64_t k, int worker);
 /* Processes the lists until no candidate within reach remains on them. */
 ddsc_status pruned_rounds(pruned *s, bool reports);
-/* Processes the pairs that are on no list but are within reach of an item whose list ended before
+/* Processes the pairs that were on no list but are within reach of an item whose list ended before
  * its limit. */
 ddsc_status pruned_walk(pruned *s);
 

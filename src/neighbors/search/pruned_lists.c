@@ -1,13 +1,13 @@
 /* Manages the candidate lists of the pruned search.
  *
  * The first list of item i contains the `width` other items with the smallest keys of first bounds.
- * The list is complete up to the last of these keys: no omitted item has a smaller one. If the
- * limit of the item falls below this key, no other item can be a neighbor. Otherwise, the walk
- * (pruned_walk.c) processes the omitted pairs. A pair may be on the lists of both of its items.
+ * The list is complete up to the last of these keys: no omitted item has a smaller key. If the
+ * limit of the item falls below the last key, no omitted item can be a neighbor. Otherwise, the
+ * walk (pruned_walk.c) processes the omitted pairs. A pair may be on the lists of both items.
  *
  * The array `seen` stores which items were on the first lists, in ascending order and with a mark
- * on settled pairs. The walk finds these pairs by binary search and skips them. Lists are cleaned
- * and sorted once per round. They are nearly sorted, so this takes about O(width) time per item.
+ * on settled pairs. The walk finds settled pairs by binary search and skips them. Lists are cleaned
+ * and sorted once per round. They are nearly sorted, so sorting takes about O(width) time per item.
  * The memory is O(n width), where width = max(LIST_LEAST, LIST_PER_TAU tau). */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
@@ -42,9 +42,9 @@ candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other)
     return NULL;
 }
 
-/* ---- members of the first lists ---- */
+/* ---- items on the first lists ---- */
 
-/* Returns the slot of `other`, or NULL. Other threads may set marks at the same time. */
+/* Returns the entry of `other`, or NULL. Other threads may set marks at the same time. */
 static uint32_t *seen_find(const pruned *s, int64_t item, int64_t other)
 {
     uint32_t *row = s->seen + item * s->width;
@@ -79,7 +79,7 @@ void pruned_seen_settle(pruned *s, int64_t item, int64_t other)
 
 typedef struct first_lists {
     pruned *s;
-    const nearest *kept; /* sorted by the key of the first bound */
+    const nearest *kept; /* heaps of the smallest first bounds, sorted by key */
     team_part rows;      /* current rows; s->pair contains their candidates */
 } first_lists;
 
@@ -106,8 +106,7 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
         const double *value = f->kept->value + i * width;
         const int32_t *index = f->kept->index + i * width;
         candidate_list *l = &s->list[i];
-        /* The list contains all items with a smaller key than its last entry, or all other
-         * items. */
+        /* The list contains all items with a smaller key than its last entry, or all items. */
         *l = (candidate_list){.at = s->storage + (i - s->own.begin) * width,
                               .n = width,
                               .complete_to =
@@ -131,8 +130,8 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Fills the lists, a range of rows at a time, so that a device can compute the frame bounds of many
- * candidates at once. */
+/* Fills the lists, one range of rows at a time, so that a device can compute the frame bounds of
+ * many candidates at once. */
 static ddsc_status lists_fill(pruned *s, const nearest *kept)
 {
     int64_t step = BASE_MAX(LIST_PAIRS / s->width / 16, 1) * 16;
@@ -151,7 +150,7 @@ static ddsc_status lists_fill(pruned *s, const nearest *kept)
     return DDSC_OK;
 }
 
-/* Sets *full if every heap is full, on all ranks. */
+/* Sets *full to true if all heaps are full, on all ranks. */
 static ddsc_status heaps_are_full(const pruned *s, bool *full)
 {
     int64_t n_open = 0;
@@ -168,8 +167,7 @@ ddsc_status pruned_lists_make(pruned *s)
     int64_t all = s->n * (s->n - 1) / 2;
     nearest kept = {0};
     bool full = false;
-    TRY(MEM_ZERO(s->ctx, s->list, s->n)); /* complete_to is 0, which means that any other item may
-                                           * be missing */
+    TRY(MEM_ZERO(s->ctx, s->list, s->n)); /* complete_to is 0: any item may be missing */
     if (s->p->offer.short_lists && s->p->known)
         TRY(heaps_are_full(s, &full));
     if (full)
@@ -288,8 +286,8 @@ static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e
                                 .reached = e->reached};
 }
 
-/* Counts the entries, allocates the lists consecutively and fills them. The order in which the
- * workers found the pairs does not matter, because the rounds sort the lists. */
+/* Counts the entries, allocates the lists consecutively, and fills them. The order in which the
+ * workers found the pairs has no effect, because the rounds sort the lists. */
 ddsc_status pruned_lists_refill(pruned *s)
 {
     int n_workers = s->p->n_workers;

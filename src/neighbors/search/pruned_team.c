@@ -1,19 +1,19 @@
 /* Exchanges messages between the ranks of a pruned search.
  *
  * Each rank owns the lists and heaps of a contiguous range of rows. Choices, bounds and values of
- * pairs, and the pairs found by the walk, are sent to the owners of both items. Cuts are sent to
- * the owner of the row. The pairs of a round are divided evenly among the ranks, regardless of
- * which rank proposed them.
+ * pairs, and pairs found by the walk, are sent to the owners of both items. A cut is sent to the
+ * owner of its item. The pairs of a round are divided evenly among the ranks, regardless of which
+ * rank proposed them.
  *
  * All updates are commutative: bounds are combined by their maximum, heaps keep the smallest values
  * under a total order, and each item records a choice once. The result therefore does not depend on
- * the order of messages, and the graph is the same for any number of ranks. In each round, O(pairs)
- * records are sent, plus one float per row of the support table for each cut. */
+ * the order of messages, and the graph is the same for any number of ranks. A round sends O(pairs)
+ * records, and for each cut one float per row of the support table. */
 #include <string.h>
 
 #include "neighbors/search/pruned.h"
 
-/* Header of a cut message. It is followed by a float for each row of the support table. */
+/* Header of a cut message. The header is followed by one float per row of the support table. */
 typedef struct cut_message {
     double unit, constant;
     int64_t item;
@@ -77,20 +77,20 @@ ddsc_status pruned_deliver(pruned *s, message_fn fn)
 
 /* ---- assigning pairs to ranks ---- */
 
-/* Returns the first pair of a rank's share of `total` pairs. The pairs are ordered by rank. */
+/* Returns the number of the first pair in a rank's share of `total` pairs. */
 static int64_t share_begin(int64_t total, int rank, int size)
 {
     return total / size * rank + total % size * rank / size;
 }
 
-/* Returns the number of pairs among first .. first + n - 1 that belong to the share of a rank. */
+/* Returns how many of the pairs first .. first + n - 1 belong to the share of a rank. */
 static int64_t in_share(int64_t total, int rank, int size, int64_t first, int64_t n)
 {
     int64_t begin = BASE_MAX(first, share_begin(total, rank, size));
     return BASE_MAX(0, BASE_MIN(first + n, share_begin(total, rank + 1, size)) - begin);
 }
 
-/* Gathers both counts of every rank and computes their sums. */
+/* Sums both counts over all ranks. */
 static ddsc_status count_round(pruned *s, int64_t *count)
 {
     int size = team_size(s->ctx);

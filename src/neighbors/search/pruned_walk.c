@@ -1,21 +1,21 @@
-/* The walk of the pruned search, which visits the pairs that are on no list.
+/* Implements the walk of the pruned search, which visits the pairs that are on no list.
  *
  * The walk starts when the first lists are exhausted, so every item has a limit. If known values
  * replaced the lists, the walk visits all pairs. If the list of an item ended before its limit,
- * some of its neighbors may not have been on the list. The walk evaluates the first bounds of all
- * pairs once more, tile by tile. It keeps new pairs that are within reach of such an item and
- * raises their bounds (frame, then dual). It drops the pairs that are then out of reach.
+ * some neighbors of the item may not have been on the list. The walk evaluates the first bounds of
+ * all pairs again, tile by tile. It collects new pairs that are within reach of such an item,
+ * raises their bounds (frame, then dual), and drops the pairs that are then out of reach.
  *
- * The few remaining pairs are added to lists and solved before the walk continues. This bounds the
- * memory by little more than FOUND_PER_ITEM n pairs and lowers the limits while the walk proceeds.
- * The length of a step depends only on counts of the whole team, so all ranks make the same steps.
+ * The few remaining pairs are added to lists and solved before the walk continues. This limits the
+ * memory to little more than FOUND_PER_ITEM n pairs, and lowers the limits during the walk. The
+ * length of a step depends only on counts over the whole team, so all ranks make the same steps.
  * The cost is a second pass over the first bounds, plus the dual bounds of the pairs within
  * reach. */
 #include "neighbors/search/pruned.h"
 #include "neighbors/search/tuning.h"
 
 /* Clears at_i if the pair is out of reach of item i, and at_j if it is out of reach of item j.
- * Returns true if at least one of them remains set. */
+ * Returns true if at_i or at_j remains set. */
 static bool keep_ends(const pruned *s, found_pair *e)
 {
     const local_scales *by = s->p->by;
@@ -24,8 +24,8 @@ static bool keep_ends(const pruned *s, found_pair *e)
     return e->at_i || e->at_j;
 }
 
-/* Returns the value of D^2 up to which the bound of the pair has to be raised for the items that
- * need it. */
+/* Returns the value of D^2 that a bound on the pair must exceed to exclude the pair from the lists
+ * where it belongs. */
 static double enough_of_found(const pruned *s, const found_pair *e)
 {
     const local_scales *by = s->p->by;
@@ -45,8 +45,8 @@ static bool still_in_reach(pruned *s, found_pair *e, int worker)
     return keep_ends(s, e);
 }
 
-/* Records a pair whose first bound is within reach of one of its items, unless its value is already
- * known or it is settled. */
+/* Records a pair whose first bound is within reach of one of its items, unless the pair is settled
+ * or its value is known. */
 static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, bool framed, int worker)
 {
     pruned *s = arg;
@@ -142,7 +142,7 @@ static ddsc_status dual_of_found(pruned *s)
     return parallel_for(s->ctx, s->p->n_workers, 1, drop_range, s);
 }
 
-/* A step of the walk: its length in tiles, and counts of its results. */
+/* A step of the walk: its length in tiles, and the counts of its results. */
 typedef struct walk_stride {
     int64_t tiles, least;
     int64_t n_met;   /* number of pairs for which a dual bound was computed */
@@ -160,9 +160,9 @@ static ddsc_status count_found(const pruned *s, walk_stride *step)
     return DDSC_OK;
 }
 
-/* Sets the length of the next step from the counts of the previous one. Longer steps make ranks
- * wait for each other less often, but they need more memory. The length is limited, because the
- * input order may put items with few pairs first. */
+/* Sets the length of the next step from the counts of the previous step. With longer steps, ranks
+ * wait for each other less often, but more memory is needed. The length is limited because the
+ * first items of the input may have few pairs. */
 static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
 {
     double n = (double)s->n, left = FOUND_PER_ITEM * n - (double)step->n_found;
@@ -173,8 +173,8 @@ static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
     step->tiles = BASE_MAX(step->least, (int64_t)tiles);
 }
 
-/* Sets unfinished[i] for the items whose list ended before their limit. The complete_to of a list that
- * contains all other items is infinite. */
+/* Sets unfinished[i] to true if the list of item i ended before its limit. If a list contains all
+ * other items, its complete_to is infinite. */
 static ddsc_status set_unfinished(const pruned *s, bool *unfinished, bool *any)
 {
     for (int64_t i = s->own.begin; i < s->own.end; i++) {
@@ -198,8 +198,8 @@ ddsc_status pruned_walk(pruned *s)
     TRY(set_unfinished(s, unfinished, &any));
     if (!any)
         goto done;
-    /* A pair's mark changes only when the pair is solved, which happens after the walk has reached
-     * it, so the current marks are sufficient. */
+    /* A mark changes only when its pair is solved, which happens after the walk has reached the
+     * pair, so the current marks are sufficient. */
     if (s->width > 0)
         TRY(team_gather(s->ctx, s->seen, s->n, block_rows(s->n),
                         s->width * (int64_t)sizeof *s->seen));

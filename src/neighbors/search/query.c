@@ -1,17 +1,16 @@
-/* Finds the nearest items of a subset of the items, using lower bounds. search_query finds the
- * nearest old items of new items. search_update (update.c) repeats the searches that a change of
- * the set requires.
+/* Finds the nearest old items of new items, using lower bounds. search_update (update.c) uses the
+ * same search after the set has changed.
  *
- * New items are not compared with each other, so the search for each is an independent best-first
+ * New items are not compared with each other, so each new item has an independent best-first
  * search. A heap contains all old items, ordered by a lower bound on D^2. For the top candidate,
  * the bound of the next level is computed. If the candidate already has the last bound that is
  * worth computing, the pair is solved. The search ends when the smallest bound exceeds the tau-th
- * distance found. All remaining candidates are then excluded, because bounds never exceed values.
- * The result equals that of a full search.
+ * distance found. All remaining candidates are then excluded, because bounds never exceed values,
+ * so the result equals that of a full search.
  *
- * With local scales, the heap and the limit use keys (numeric/graph/hubs.c). The cost per item is
- * n_old first bounds, the construction of the heap in O(n_old) time, and O(log n_old) time per
- * raised bound or solve. */
+ * With local scales, the heap and the limit use keys (numeric/graph/hubs.c). Each new item costs
+ * n_old first bounds, O(n_old) time to build the heap, and O(log n_old) time per raised bound or
+ * solve. */
 #include "base/team.h"
 #include "base/workspace.h"
 #include "neighbors/search/query.h"
@@ -48,7 +47,7 @@ void search_candidates_make(query_entry *heap, int64_t n, const float *low,
         search_candidates_sift(heap, n, at);
 }
 
-/* While there is no limit, a dual bound from a few iterations is accurate enough to order the
+/* Without a limit, a dual bound after a few iterations is accurate enough to order the
  * candidates. */
 bool search_candidate_raise(pairs *p, query_entry *top, int64_t item, double limit, int worker)
 {

@@ -1,5 +1,5 @@
-/* Best-first search for the neighbors of one item: a heap of candidates ordered by a lower bound,
- * shared by query.c and update.c. */
+/* query: best-first search for the neighbors of one item. query.c and update.c share this heap of
+ * candidates, which is ordered by a lower bound. */
 #ifndef DDSC_NEIGHBORS_SEARCH_QUERY_H
 #define DDSC_NEIGHBORS_SEARCH_QUERY_H
 
@@ -16,10 +16,11 @@ typedef struct query_entry {
  * bounds. */
 void search_candidates_make(query_entry *heap, int64_t n, const float *low,
                             const first_bounds *first, const local_scales *by);
-/* Moves entry `at` down to its position, after its bound was raised or it was replaced. */
+/* Moves entry `at` down to its position after its bound has been raised or the entry has been
+ * replaced. */
 void search_candidates_sift(query_entry *heap, int64_t n, int64_t at);
-/* Computes the next bound of the candidate of `item`. Returns false if the candidate already has
- * the last bound that is worth computing. */
+/* Computes the next bound of the top candidate of `item`. Returns false if the candidate already
+ * has the last bound that is worth computing. */
 bool search_candidate_raise(pairs *p, query_entry *top, int64_t item, double limit, int worker);
 
 #endif

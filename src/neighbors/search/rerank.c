@@ -1,13 +1,13 @@
-/* Computes the values of candidate pairs with the metric itself.
+/* Computes the values of candidate pairs with the metric.
  *
  * The candidate list of an item contains the items with which it is compared. A pair {i, j} is
- * computed once, even if each item is on the list of the other, and its value is offered to both
- * heaps. To detect such duplicates, the pairs are grouped by their larger item j.
+ * computed once, even if it is on both lists, and its value is offered to both heaps. To detect
+ * duplicates, pairs are grouped by their larger item j.
  *
- * Lists may arrive strip by strip in ascending order of items. When the lists of all items below
- * `end` are known, all pairs whose larger item is below `end` are known as well, and their values
- * are computed. A pair whose larger item is in a later strip is postponed in a linked list of that
- * item. The cost is one metric value per distinct pair, and the memory is O(candidates of a strip +
+ * Lists may arrive strip by strip in ascending order of items. Once the lists of all items below
+ * `end` are known, all pairs whose larger item is below `end` are known, and their values are
+ * computed. A pair whose larger item is in a later strip is stored in a linked list of the larger
+ * item. The cost is one metric value per distinct pair, and the memory is O(candidates in a strip +
  * postponed pairs). */
 #include "base/team.h"
 #include "neighbors/search/search.h"
@@ -65,9 +65,9 @@ static ddsc_status count_pairs(ranking *r, const pair_lists *l)
     return DDSC_OK;
 }
 
-/* Groups the pairs by their larger item. Pairs that are on both lists occur twice. On return,
- * entries offset[j] .. offset[j + 1] are the smaller items of the pairs of item j, where j is
- * counted from the first item of the strip. */
+/* Groups the pairs (i, j), i < j, by j. Pairs that are on both lists occur twice. On return,
+ * entries offset[j] .. offset[j + 1] are the items i in the pairs of item j, where j is counted
+ * from the first item of the strip. */
 static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
 {
     int64_t first = r->first, end = first + l->n, *at;
@@ -91,15 +91,15 @@ static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
     return DDSC_OK;
 }
 
-/* Computes a pair and offers its value. A solve that does not converge is counted, and the search
- * continues. */
+/* Computes the value of a pair and offers it to both heaps. If the solve does not converge, it is
+ * counted, and the search continues. */
 static ddsc_status rank_pair(ranking *r, int64_t i, int64_t j, int worker)
 {
     ddsc_status status = pairs_solve(r->p, &r->near, (pair_ij){(int32_t)i, (int32_t)j}, worker);
     return status < 0 ? status : DDSC_OK;
 }
 
-/* Computes the pairs of item j with all items before it. */
+/* Computes the pairs (i, j) for all i < j. */
 static ddsc_status rank_all(ranking *r, int64_t j, int worker)
 {
     for (int64_t i = 0; i < j; i++)
@@ -107,7 +107,7 @@ static ddsc_status rank_all(ranking *r, int64_t j, int worker)
     return DDSC_OK;
 }
 
-/* Computes the pairs of item j with the items on its list, and with the earlier items that are
+/* Computes the pairs of item j with the items on its list, and with the items i < j that are
  * compared with all others. */
 static ddsc_status rank_one(ranking *r, int64_t j, int worker)
 {

@@ -1,19 +1,13 @@
-/* Builds the graph from a random sample of the pairs.
- *
- * Few of an item's nearest neighbors are among the sampled pairs. However, if the items vary along
- * few directions, the other distances can be estimated from the sample. D^2_ij = |x_i|^2 + |x_j|^2
- * - 2 x_i . x_j is then the sum of one number per item and an entry of a matrix of low rank. The
- * model
- *
- *     D^2_ij ~ m + b_i + b_j + (u_i . v_j + v_i . u_j) / 2
- *
- * is fitted to the known pairs. u and v are updated in turn, row by row, with ridge regression
- * (alternating least squares; Koren, Bell, Volinsky 2009).
- *
- * One tenth of the pairs is held out to measure the error. If the error is at most FILL_ERROR, the
- * values of unknown pairs are computed from the model, and the neighbors are the nearest items by
- * known or fitted values. Otherwise, only the known pairs are used. With p fitted pairs per item
- * and rank r, a round costs O(n (p r^2 + r^3)), and computing the fitted values costs O(n^2 r). */
+/* Builds the graph from a random sample of the pairs. A sample contains only a few pairs of nearest
+ * neighbors. However, if the items vary along few directions, the distances outside the sample can
+ * be estimated: D^2_ij = |x_i|^2 + |x_j|^2 - 2 x_i . x_j is then the sum of one number per item and
+ * an entry of a low-rank matrix. The model D^2_ij ~ m + b_i + b_j + (u_i . v_j + v_i . u_j) / 2 is
+ * fitted to the known pairs. u and v are updated in turn, row by row, with ridge regression
+ * (alternating least squares; Koren, Bell, Volinsky 2009). One tenth of the pairs is held out to
+ * measure the error. If the error is at most FILL_ERROR, the model provides the values of the
+ * unknown pairs, and the neighbors are the nearest items by known or fitted values. Otherwise, only
+ * the known pairs are used. With p fitted pairs per item and rank r, a round costs O(n (p r^2 +
+ * r^3)), and computing the fitted values costs O(n^2 r). */
 #include <math.h>
 #include <string.h>
 
@@ -23,17 +17,17 @@
 #include "numeric/graph/graph.h"
 #include "numeric/linalg/linalg.h"
 
-/* Fraction of the kept pairs that is used for the fit. The others are held out to measure the
- * error. */
+/* Fraction of the kept pairs that is used for the fit. The remaining pairs are held out to measure
+ * the error. */
 static const double FITTED_PART = 0.9;
-static const double RIDGE = 0.3; /* relative to a residual variance of 1 */
-/* Unknown pairs are filled in only if the error of the fit is at most this fraction of the median
- * deviation of the distances. If the error is larger, the known pairs alone give a better graph. */
+static const double RIDGE = 0.3; /* for residuals of variance 1 */
+/* Fitted values are used only if their error is at most this fraction of the median deviation of
+ * the distances. If the error is larger, the known pairs alone give a better graph. */
 static const double FILL_ERROR = 0.25;
 
 enum { SHARED_PIECE = 1 << 16 };
 
-/* The pairs that are kept for the fit. Each pair is listed for both of its items. */
+/* The pairs that are kept for the fit. Each pair is listed for both items. */
 typedef struct kept_pairs {
     uint64_t seed;
     double part;
@@ -41,17 +35,17 @@ typedef struct kept_pairs {
     int64_t *offset; /* n + 1 */
     int32_t *other;  /* ascending */
     double *value;   /* D^2; after fitting m and b, the residuals in units of their spread */
-    bool *held;      /* true if the pair is held out */
-    nearest *near;   /* heaps to which the values are offered as well */
+    bool *held;      /* the pair is held out */
+    nearest *near;   /* heaps to which the values are also offered */
 } kept_pairs;
 
 typedef struct pair_fit {
-    int64_t n, rank, most; /* maximum number of pairs of an item */
+    int64_t n, rank, most; /* most: maximum number of pairs of an item */
     const kept_pairs *k;
-    double mean, spread, least; /* smallest known value */
+    double mean, spread, least; /* least: smallest known value */
     double *bias;               /* n */
     double *u, *v;              /* n x rank */
-    const double *from;         /* fixed factor of the current half round */
+    const double *from;         /* factor that is fixed in this half round */
     double *to;                 /* factor to compute */
     double *scratch;            /* per worker */
 } pair_fit;
@@ -133,8 +127,8 @@ static void offer_and_keep(void *arg, const pair_tile *t, const double *d2, int6
 
 /* ---- the fit ---- */
 
-/* Fits m and b with several rounds of means. Afterwards, `value` contains the residuals, in units
- * of their spread. */
+/* Fits m and b by several rounds of means. On return, `value` contains the residuals, in units of
+ * their spread. */
 static void fit_items(pair_fit *f, kept_pairs *k)
 {
     double sum = 0, square = 0, n_known = 0;
@@ -148,7 +142,7 @@ static void fit_items(pair_fit *f, kept_pairs *k)
     f->mean = sum / n_known;
     for (int round = 0; round < FIT_ROUNDS; round++)
         for (int64_t i = 0; i < k->n; i++) {
-            double off = 0, count = 2; /* shrinks the mean towards 0 */
+            double off = 0, count = 2; /* count = 2 shrinks the mean towards 0 */
             for (int64_t p = k->offset[i]; p < k->offset[i + 1]; p++)
                 if (!k->held[p]) {
                     off += k->value[p] - f->mean - f->bias[k->other[p]];
@@ -245,7 +239,7 @@ static ddsc_status fit_make(ddsc_context *ctx, pair_fit *f, kept_pairs *k)
 }
 
 /* Computes the error of the fit on held-out pairs: the median absolute error divided by the median
- * absolute deviation of their values. */
+ * absolute deviation of the known values. */
 static ddsc_status fit_judge(ddsc_context *ctx, double *error, const pair_fit *f)
 {
     ddsc_status status = DDSC_OK;
@@ -314,8 +308,8 @@ static ddsc_status fill(ddsc_context *ctx, kept_pairs *k, double sample)
     double known = FITTED_PART * (double)k->offset[k->n] / (double)k->n, error;
     pair_fit f = {.rank = BASE_MIN((int64_t)(known / FIT_PER_NUMBER), FIT_RANK)};
     TRY(fit_make(ctx, &f, k));
-    /* Matrix products may differ in the last bits between CPUs, so all ranks use the factors of the
-     * first rank. */
+    /* Matrix products may differ in the last bits between CPUs, so all ranks use the factors that
+     * the first rank computed. */
     TRY(team_first(ctx, f.u, f.n * f.rank * (int64_t)sizeof *f.u));
     TRY(team_first(ctx, f.v, f.n * f.rank * (int64_t)sizeof *f.v));
     TRY(fit_judge(ctx, &error, &f));
@@ -345,7 +339,7 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
     pair_choice choice = {.i_end = p->n, .sample = sample};
     int64_t n_solved;
     double most = (double)p->n - 1, kept = fmin(sample * most, FIT_KEPT);
-    if (kept < FIT_LEAST) /* too few pairs for a fit, so none are kept */
+    if (kept < FIT_LEAST) /* too few pairs for a fit */
         return search_full(p, out, tau, &choice);
     TRY(nearest_create(p->ctx, &near, 0, p->n, tau));
     near.by = p->by;
@@ -355,8 +349,7 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
     TRY(pairs_solved(p, &n_solved));
     if (p->n > 1 && n_solved == 0)
         TRY(pairs_none_sampled(p->ctx, sample, p->n));
-    /* The sum is computed piece by piece, because it requires memory for the values of all
-     * ranks. */
+    /* Sums the values in pieces, because each sum needs memory for the values of all ranks. */
     for (int64_t at = 0, all = k.offset[p->n]; at < all; at += SHARED_PIECE)
         TRY(team_sum_f64(p->ctx, k.value + at, BASE_MIN(SHARED_PIECE, all - at)));
     if ((double)k.offset[p->n] >= (double)(FIT_LEAST * p->n))

@@ -1,14 +1,14 @@
 /* Implements the selection rule of the float prefilter.
  *
  * For each item, the prefilter keeps the `most` smallest lower bounds L_j, with most > tau. Each
- * item j also has an upper bound U_j = L_j + e_j, where e_j covers the rounding of floats and the
- * tail of the rows. Let r be the tau-th smallest U_j. At least tau items have a value of at most r,
- * so an item with L_j > r is not among the tau nearest, even with ties. The candidates are all j
- * with L_j <= r.
+ * item j on the list also has an upper bound U_j = L_j + e_j, where e_j covers the rounding errors
+ * of floats and the tail of the rows. Let r be the tau-th smallest U_j. At least tau items have a
+ * value of at most r, so an item with L_j > r is not among the tau nearest, even if there are ties.
+ * The candidates are all j with L_j <= r.
  *
- * The candidates are complete only if every omitted item is excluded too, that is, if the largest
- * kept bound exceeds r. Otherwise, all items remain candidates (count -1). With local scales, the
- * same argument holds for keys. The selection takes O(most) time per item. */
+ * The candidates are complete only if all items outside the list are also excluded, that is, if the
+ * largest kept bound exceeds r. Otherwise, all items remain candidates (count -1). With local
+ * scales, the same argument holds for keys. The selection takes O(most) time per item. */
 #include "neighbors/search/shortlist.h"
 
 #include <math.h>

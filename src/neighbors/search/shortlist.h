@@ -1,5 +1,6 @@
-/* Selects the candidates of an item from its smallest float bounds: the items that can still be
- * among its tau nearest. The CPU and the device code share this rule (see shortlist.c). */
+/* shortlist: selects the candidates of an item from its smallest float bounds. Candidates are the
+ * items that can still be among the tau nearest. The CPU and the device code share the selection
+ * rule (see shortlist.c). */
 #ifndef DDSC_NEIGHBORS_SEARCH_SHORTLIST_H
 #define DDSC_NEIGHBORS_SEARCH_SHORTLIST_H
 
@@ -13,25 +14,25 @@ typedef struct shortlist {
     int64_t *count; /* n: number of candidates, or -1 if all items are candidates */
     double *spread; /* n: see prefilter_enclose */
     const local_scales *by;
-    double relative, absolute; /* relative and absolute rounding errors of keys, which are floats on
-                                * a device */
+    double relative, absolute; /* relative and absolute rounding errors of the keys from a device */
 } shortlist;
 
-/* Allocates the counts and the spread. The caller allocates the index. */
+/* Allocates `count` and `spread`. The caller allocates `index`. */
 ddsc_status search_shortlist_create(ddsc_context *ctx, shortlist *d, int64_t n, int64_t tau,
                                     int64_t most);
 void search_shortlist_free(ddsc_context *ctx, shortlist *d);
 /* Moves the candidates of item i to the front of its list and stores their number in count. key[k]
- * is the key of a lower bound for i and the k-th item of its list. No item outside the list has a
- * key below the largest of these keys. `upper` is scratch memory for `most` values. */
+ * is the key of a lower bound on the distance between item i and the k-th item on its list. The
+ * keys of items outside the list are at least the largest of these keys. `upper` is scratch memory
+ * for `most` values. */
 void search_shortlist_settle(const shortlist *d, int64_t i, const double *key, double *upper);
 /* Adds to *open the number of items in [first, end) that have all other items as candidates. Sets
- * *few to true if there are not too many of them. */
+ * *few to true if *open is not too large. */
 void search_shortlist_count(const shortlist *d, int64_t end, int64_t *open, bool *few);
-/* Passes the candidates of items [first, end) to the ranking, which computes their values. */
+/* Passes the candidates of items [first, end) to the ranking, which computes the values. */
 ddsc_status search_shortlist_rank(const shortlist *d, int64_t end, ranking *r);
 
-/* Outcome of the candidate search on a device. */
+/* Result of the candidate search on a device. */
 typedef enum filtered {
     FILTERED_NOT,       /* no device was used, or it failed */
     FILTERED_UNDECIDED, /* too many items have undecided candidates */
@@ -39,8 +40,8 @@ typedef enum filtered {
 } filtered;
 
 /* Finds the candidates on the device that the context selects. If *how is FILTERED, all candidates
- * have been ranked. The candidates of one strip are ranked while the device computes the next
- * strip. */
+ * have been ranked. The candidates in one strip of rows are ranked while the device computes the
+ * next strip. */
 ddsc_status search_on_device(pairs *p, ranking *r, const prefilter_rows *rows, int64_t tau,
                              filtered *how);
 

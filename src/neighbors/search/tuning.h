@@ -1,4 +1,4 @@
-/* Tuning constants of the searches. Each comment names the benchmark in which the constant was
+/* tuning: constants of the searches. The comments name the benchmarks in which the constants were
  * measured. The constants affect speed and the quality of approximations, but not exact graphs. No
  * constant may depend on the number of threads. `./run bench tuning` prints the crossover points of
  * the current machine. */
@@ -11,7 +11,7 @@ enum {
     LIST_PER_TAU = 12,      /* number of candidates in a first list per requested neighbor */
     LIST_PER_TAU_SHORT = 4, /* LIST_PER_TAU for short lists (bench/shorttext_speed.py) */
     LIST_PAIRS = 1 << 18,   /* number of pairs whose frame bounds are computed at once for the first
-                           * lists; takes 6 MB */
+                             * lists (6 MB) */
     DUAL_BATCH = 16,        /* number of candidates of an item for which dual bounds are computed in
                            * one round */
     SOLVE_BATCH = 2,        /* number of candidates of an item that are solved in one round */
@@ -19,23 +19,26 @@ enum {
     WALK_TILES = 64,    /* minimum number of tiles in a step of the walk */
     WALK_STEPS = 256,   /* a step also has at least 1/WALK_STEPS of all tiles */
     WALK_STRIDE = 16,   /* maximum length of a step, in multiples of the minimum length */
-    MET_PER_ITEM = 32,  /* intended number of dual bounds per item in one step, which is similar
-                           * to that for the first lists */
+    MET_PER_ITEM = 32,  /* target number of dual bounds per item in one step, as in the first
+                         * lists */
     FOUND_PER_ITEM = 4, /* number of pairs per item that the walk may find before the lists are
                            * processed */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
     QUERY_ITEMS = 8, /* number of new items whose first bounds are computed at once */
     /* ---- update (bench/update.py) ---- */
-    UPDATE_BLOCK = 64, /* number of items that are searched before the values are offered to other
+    UPDATE_BLOCK = 64, /* number of items that are searched before values are offered to other
                         * lists */
+    /* Without bounds, an update computes all pairs tile by tile if more than 1/REFILL_SHARE of the
+     * remaining items are searched or pushed, because computing single pairs is slower. */
+    REFILL_SHARE = 4,
     /* ---- prefilter: 70,000 digits with mmd and lot (bench/scale.py) ---- */
-    SPARE_LEAST = 8, /* minimum number of bounds kept beyond tau, to allow for rounding */
+    SPARE_LEAST = 8, /* minimum number of bounds kept beyond tau, to allow for rounding errors */
     OPEN_LEAST = 64, /* number of items that may have all others as candidates */
-    OPEN_SHARE = 64, /* 1/OPEN_SHARE of the items is added to OPEN_LEAST; if there are more such
-                      * items, computing all pairs is cheaper */
-    /* Number of bounds kept beyond tau when a device computes them, because its cheaper products
-     * have larger errors. With tau = 20, the lists have 64 entries, which is the length of the
-     * device's short lists (bench/gpu.py). */
+    OPEN_SHARE = 64, /* the limit is OPEN_LEAST plus 1/OPEN_SHARE of all items; beyond it, computing
+                      * all pairs is cheaper */
+    /* Number of bounds kept beyond tau on a device. It is larger because the device's cheaper
+     * products have larger errors. With tau = 20, the lists have 64 entries, which is the length of
+     * the device's short lists (bench/gpu.py). */
     DEVICE_SPARE = 44,
     /* ---- device bounds: digits on one H200 (docs/gpu.md) ---- */
     DEVICE_FOUND = 1 << 24, /* maximum number of pairs within reach that a device returns at once:
@@ -44,11 +47,12 @@ enum {
     DESCENT_ROUNDS = 20, /* maximum number of rounds */
     DESCENT_FEW = 1000,  /* the descent stops when at most one neighbor in DESCENT_FEW has
                           * changed */
-    RECALL_CHEAP = 128,  /* number of items whose recall is measured if computing a pair is cheap */
+    RECALL_CHEAP = 128,  /* number of items whose recall is measured if pairs are cheap to
+                          * compute */
     RECALL_LEAST = 24,   /* minimum number of these items if each pair is a transport problem */
     /* ---- columns: landmarks held out to estimate the error (bench/defaults.py) ---- */
-    HELD_OUT = 12,       /* intended number of held-out landmarks */
-    HELD_OUT_SHARE = 10, /* largest and smallest k if every k-th landmark is held out */
+    HELD_OUT = 12,       /* target number of held-out landmarks */
+    HELD_OUT_SHARE = 10, /* largest and smallest k when every k-th landmark is held out */
     HELD_OUT_SHARE_LEAST = 3,
     ESTIMATE_LEAST = 15, /* minimum number of landmarks for an error estimate */
     /* ---- sampled: 1,000 digits with mmd, 10 to 50% of the pairs (docs/paper.md) ---- */
@@ -56,14 +60,14 @@ enum {
     FIT_LEAST = 24,     /* minimum number of pairs per item for a fit */
     FIT_PER_NUMBER = 4, /* number of pairs of an item per fitted coefficient of u */
     FIT_RANK = 30,      /* maximum rank */
-    FIT_ROUNDS = 15     /* number of rounds of the alternating fit, and of the means */
+    FIT_ROUNDS = 15     /* number of rounds of the alternating fit and of the fit of m and b */
 };
 
-/* Estimated number of multiplications for the dual bounds of an item: about 100 bounds with 100,000
+/* Estimated number of multiplications for the dual bounds of an item: about 100 bounds of 100,000
  * multiplications each. */
 static const double DEVICE_WORK_PER_ITEM = 1e7;
 
-/* Recall below which a warning is printed. */
+/* A warning is printed if the recall is below this value. */
 static const double RECALL_GOOD = 0.9;
 
 #endif

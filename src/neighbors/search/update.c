@@ -12,7 +12,7 @@
  * be solved twice.
  *
  * Each such item costs one pass of first bounds, plus the bounds and solves that its search needs.
- * Metrics without bounds compute all pairs of open items. */
+ * Metrics without bounds compute all pairs of such items. */
 #include "neighbors/search/update.h"
 #include "neighbors/search/query.h"
 #include "neighbors/search/tuning.h"
@@ -182,44 +182,49 @@ static ddsc_status by_bounds(search_update *u)
     return DDSC_OK;
 }
 
-/* ---- without bounds: no empty slots, no scales ---- */
+/* ---- without bounds: no empty slots ---- */
+
+static void offer_both(search_update *u, int64_t i, int64_t j, double d2)
+{
+    offer_once(&u->near, i, j, d2);
+    offer_once(&u->near, j, i, d2);
+}
 
 static void offer_tile(void *arg, const pair_tile *t, const double *d2, int64_t ld)
 {
-    search_update *u = arg;
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = BASE_MAX(i + 1, t->j0); j < t->j1; j++)
-            if (tile_wants(t, i, j)) {
-                double value = d2[(i - t->i0) * ld + (j - t->j0)];
-                offer_once(&u->near, i, j, value);
-                offer_once(&u->near, j, i, value);
-            }
+            if (tile_wants(t, i, j))
+                offer_both(arg, i, j, d2[(i - t->i0) * ld + (j - t->j0)]);
 }
 
-/* Computes all pairs of remaining items in which at least one item lost a neighbor. */
+/* Computes all pairs of remaining items in which at least one item is searched or pushed. */
 static ddsc_status refill_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     search_update *u = arg;
-    for (int64_t j = u->begin + begin; j < u->begin + end; j++)
-        for (int64_t k = 0; u->is_open[j] ? k < j : k < u->n_work && u->work[k] < j; k++) {
-            int64_t i = u->is_open[j] ? k : u->work[k];
+    for (int64_t j = u->begin + begin; j < u->begin + end; j++) {
+        bool all = u->is_open[j] || u->pushes[j];
+        for (int64_t k = 0; all ? k < j : k < u->n_work && u->work[k] < j; k++) {
+            int64_t i = all ? k : u->work[k];
             double d2;
             CHECK(compute_pair(u, i, j, &d2, worker));
-            offer_once(&u->near, i, j, d2);
-            offer_once(&u->near, j, i, d2);
+            offer_both(u, i, j, d2);
         }
+    }
     return DDSC_OK;
 }
 
-/* Computes all pairs with new items tile by tile, and then the open pairs of remaining items one by
- * one. */
+/* Computes all pairs with new items tile by tile, and then the required pairs of remaining items
+ * one by one. If many remaining items are searched or pushed, computes all pairs of the set tile by
+ * tile. */
 static ddsc_status by_values(search_update *u)
 {
-    pair_choice choice = {.i_end = u->n, .j_begin = u->first, .sample = 1};
-    int64_t strip = pairs_strip(u->p);
-    if (u->n > u->first)
+    int64_t strip = pairs_strip(u->p), n_refilled = u->n_work - (u->n - u->first);
+    bool all = n_refilled * REFILL_SHARE > u->first;
+    pair_choice choice = {.i_end = u->n, .j_begin = all ? 0 : u->first, .sample = 1};
+    if (all || u->n > u->first)
         CHECK(pairs_walk(u->p, &choice, offer_tile, u));
-    if (u->n_open == u->n - u->first)
+    if (all || n_refilled == 0)
         return DDSC_OK;
     progress_begin(u->p->ctx, "neighbors", u->first);
     for (u->begin = 0; u->begin < u->first; u->begin += strip) {
@@ -271,8 +276,8 @@ void search_update_take(search_update *u, const ddsc_graph *kept, int64_t n)
     }
 }
 
-/* Removes the items in empty slots from a list. Each entry is read before its position is
- * overwritten. */
+/* Removes deleted items from the list of `item`. Each entry is read before its position is
+ * overwritten. Returns false if the list contains no deleted item. */
 static bool drop_gone(search_update *u, int64_t item)
 {
     nearest *near = &u->near;

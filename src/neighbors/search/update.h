@@ -1,5 +1,5 @@
-/* Neighbor lists of a set that changes (update.c). Each item has a slot, in ascending order. A
- * removed item leaves its slot empty, and a new item takes the next slot. */
+/* Neighbor lists of a set that changes (update.c). Items occupy slots in ascending order. A removed
+ * item leaves its slot empty, and a new item takes the next slot. */
 #ifndef DDSC_NEIGHBORS_SEARCH_UPDATE_H
 #define DDSC_NEIGHBORS_SEARCH_UPDATE_H
 
@@ -33,8 +33,8 @@ typedef struct search_update {
     scratch heap, row;  /* per worker: candidates; first bounds of one item */
 } search_update;
 
-/* Creates empty lists of tau neighbors for `room` slots. On error, the caller still has to call
- * search_update_free. */
+/* Creates empty lists of tau neighbors for `room` slots. The caller must call search_update_free
+ * even after an error. */
 ddsc_status search_update_create(pairs *p, search_update *u, int64_t tau, int64_t room);
 void search_update_free(search_update *u);
 /* Uses n slots and copies their neighbor lists. Lists with fewer than tau entries become open. */
@@ -47,8 +47,8 @@ void search_update_remove(search_update *u, int64_t n, const int64_t *slot);
 void search_update_rescale(search_update *u, const local_scales *by);
 /* Adds empty, open lists up to slot n. The next search offers the new items to all other lists. */
 void search_update_add(search_update *u, int64_t n);
-/* Searches the open lists and offers the pushed items to the complete ones, so that all lists equal
- * those of a search over all items. Afterwards, no list is open. */
+/* Searches the open lists and offers the pushed items to the complete lists, so that all lists
+ * equal the lists from a search over all items. Afterwards, no list is open. */
 ddsc_status search_update_run(search_update *u);
 /* Creates the graph of the items in the occupied slots, numbered in slot order. */
 ddsc_status search_update_graph(const search_update *u, ddsc_graph **out);

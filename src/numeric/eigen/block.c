@@ -3,17 +3,16 @@
  *
  * The basis V starts as a filtered random block that is wider than the number of wanted vectors, so
  * that it contains a component along every copy of a multiple eigenvalue. Each step takes the first
- * unconverged Ritz vectors, filters them, makes the result orthonormal to the basis and appends it.
- * Rayleigh-Ritz on V then gives the new Ritz pairs. When the basis is full, it is reduced to its
- * best Ritz vectors.
+ * unconverged Ritz vectors, filters them, orthonormalizes the result against the basis and appends
+ * it. Rayleigh-Ritz on V then gives the new Ritz pairs. When the basis is full, it is reduced to
+ * its best Ritz vectors.
  *
  * The search ends when the wanted pairs have converged and a new random block finds no missed
  * eigenvalue. Otherwise, that block is added to the basis, and the search continues.
  *
- * M V is not stored. Instead, the first product of a filter also gives the residuals, which takes
- * no longer than multiplying M V by the coordinates of the Ritz vectors. In total, each vector
- * takes about one product with M per degree of each filter, plus the orthogonalization against
- * V. */
+ * M V is not stored. Instead, the first product of a filter also gives the residuals. This takes no
+ * longer than multiplying M V by the coordinates of the Ritz vectors. In total, each vector takes
+ * about one product with M per degree of each filter, plus the orthogonalization against V. */
 #include <math.h>
 #include <string.h>
 
@@ -23,18 +22,17 @@
 enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 16, DEGREE_MAX = 64 };
 enum {
     ROUNDS = 12
-}; /* number of filters of the verification; afterwards, the block found so far is added to the
-    * basis */
+}; /* filters per verification; if the result is unclear, the block is added to the basis */
 
 typedef struct basis {
-    panel x, mx, old;       /* Ritz vectors of the step, their products with M, and a copy;
-                             * contiguous */
+    panel x, mx,
+        old; /* Ritz vectors of the step, their products with M, and a copy; all contiguous */
     int64_t keep, capacity; /* number of columns after and before a reduction */
     int64_t step;           /* number of columns added per step */
     double *h, *rows, *u;   /* capacity^2: V^T M V, and its eigenvectors */
     double *residual;       /* residuals of the step's Ritz vectors */
     int64_t n_converged;    /* number of leading Ritz pairs that have converged */
-    int64_t n_reported;     /* number of these pairs that the progress callback has received */
+    int64_t n_reported;     /* number of these pairs that were reported as progress */
     double *values;
 } basis;
 
@@ -79,7 +77,7 @@ static ddsc_status solve_projected(solver *s, basis *b)
     return status;
 }
 
-/* Replaces the basis by its first `count` Ritz vectors. */
+/* Replaces the basis with its first `count` Ritz vectors. */
 static ddsc_status cut_back(solver *s, basis *b, int64_t count)
 {
     int64_t ld = b->capacity;
@@ -94,7 +92,8 @@ static ddsc_status cut_back(solver *s, basis *b, int64_t count)
     return DDSC_OK;
 }
 
-/* Appends the columns of x, which are orthonormal to the basis, and computes their products. */
+/* Appends the columns of x, which are orthonormal and orthogonal to the basis, and computes their
+ * products. */
 static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
 {
     int64_t at = s->v.width, ld = b->capacity, count = x->width;
@@ -110,8 +109,8 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
     return solve_projected(s, b);
 }
 
-/* Starts the basis with a random block of `keep` columns after one filter, and solves the first
- * projected problem. */
+/* Starts the basis with a filtered random block of `keep` columns, and solves the first projected
+ * problem. */
 static ddsc_status basis_start(solver *s, basis *b)
 {
     ddsc_status status = DDSC_OK;
@@ -149,8 +148,8 @@ static double goal(const solver *s)
     return fmax(0.3 * s->tolerance, 1e-14);
 }
 
-/* Computes `count` Ritz vectors, starting at index `first`. Stores them in x and their products in
- * mx, and computes their residuals. */
+/* Computes `count` Ritz vectors, starting at index `first`. Stores the vectors in x and their
+ * products in mx, and computes their residuals. */
 static ddsc_status compute_ritz(solver *s, basis *b, int64_t first, int64_t count)
 {
     b->x.width = b->x.stride = b->mx.width = b->mx.stride = count;
@@ -192,9 +191,9 @@ static double choose_cut(const solver *s, const basis *b)
     return fmax(fmin(s->theta[at], s->theta[first] - fmin(distance, 0.5)), -0.98);
 }
 
-/* Chooses the degree of the filter. The degree is large enough that a step gains a factor of about
- * ten and takes longer than its overhead. It is limited so that rounding errors along known vectors
- * are not amplified too much. */
+/* Chooses the degree of the filter. The degree is large enough that a step reduces the residuals by
+ * a factor of about ten and that its products take longer than its overhead. The degree is also
+ * limited so that rounding errors along known vectors are not amplified too much. */
 static int64_t choose_degree(const solver *s, const basis *b, double cut)
 {
     double want = 2.5 / fmax(filter_growth(cut, s->theta[b->n_converged]), 1e-4);

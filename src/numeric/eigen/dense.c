@@ -1,19 +1,19 @@
 /* Computes the eigenpairs of small graphs with LAPACK on the dense matrix.
  *
  * The solver needs the largest eigenpairs of M outside the space spanned by the exact vectors E of
- * the components. Those vectors have eigenvalue 1, so the matrix M + (AWAY - 1) E E^T has the same
- * eigenpairs as M, except that the exact vectors now have eigenvalue AWAY = -3. Excluded items get
- * AWAY on the diagonal and no other entry. All other eigenvalues lie in [-1, 1], so the largest
- * ones are the wanted ones.
+ * the components. The exact vectors have eigenvalue 1, so the matrix M + (AWAY - 1) E E^T has the
+ * same eigenpairs as M, except that the eigenvalue of these vectors is AWAY = -3. Excluded items
+ * get AWAY on the diagonal and no other entry. All other eigenvalues are in [-1, 1], so the wanted
+ * eigenvalues are the largest.
  *
  * The result is verified like that of the block iteration. The solve takes O(n^3) time and n^2
  * doubles of memory. */
 #include "numeric/eigen/solver.h"
 #include "numeric/linalg/linalg.h"
 
-/* Largest number of filters of the verification. The limit is high because hundreds of equal
- * eigenvalues, which occur with identical items, separate slowly from the others, and no other step
- * can verify the result. */
+/* Maximum number of filters in the verification. The limit is high because hundreds of equal
+ * eigenvalues, which identical items cause, separate slowly from the others, and no later step can
+ * verify the result. */
 enum { ROUNDS = 60 };
 
 /* Stores M in `a`, with the eigenvalues of the exact vectors and of excluded items replaced by

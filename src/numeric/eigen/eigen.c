@@ -2,7 +2,7 @@
  *
  * The operator is M = S^-1/2 A S^-1/2, where A is the affinity and S is the diagonal matrix of its
  * row sums. Each connected component c has the exact eigenvector sqrt(s_i / vol(c)) on its items,
- * with eigenvalue 1. Those vectors are computed directly, and the solver searches only their
+ * with eigenvalue 1. These exact vectors are computed directly, and the solver searches only their
  * orthogonal complement.
  *
  * The remaining vectors are computed by LAPACK (dense.c), by the block iteration (block.c) or by
@@ -11,7 +11,7 @@
  * breadth-first order (order.c), and the results are mapped back to the original order.
  *
  * Finally, every column gets a fixed sign, and all residuals |M v - lambda v| are recomputed with
- * the original matrix. This costs one product with a block of k vectors. */
+ * the original matrix. Computing the residuals takes one product with a block of k vectors. */
 #include "numeric/eigen/eigen.h"
 
 #include <math.h>
@@ -32,8 +32,8 @@ static const double TOLERANCE_LEAST = 1e-13;
  * treated as equal to it. */
 static const double SIGN_TIE = 1e-6;
 
-/* Sets order[r] to the component with the r-th largest size, for r < c. Ties go to the component
- * with the lower number. */
+/* Sets order[r], for r < c, to the component with the r-th largest size. Among equal sizes, the
+ * component with the lower number comes first. */
 static void rank_components(int64_t *order, const int64_t *size, int64_t n_components, int64_t c)
 {
     for (int64_t r = 0; r < c; r++)
@@ -93,8 +93,8 @@ done:
     return status;
 }
 
-/* Returns true if LAPACK should solve the problem. This is the case if the graph is small, or if it
- * has at most DENSE_MOST items and the block would span at least a quarter of the space. */
+/* Returns true if LAPACK should solve the problem: if the graph is small, or if it has at most
+ * DENSE_MOST items and the block would span at least a quarter of the space. */
 static bool prefer_dense(const solver *s, const eigen_settings *set)
 {
     int64_t width = s->wanted + guard_width(s->wanted), n = s->m->n;
@@ -129,8 +129,8 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
     return method->solve(s, &out->verified);
 }
 
-/* Chooses the sign of each column so that its largest entry is positive. Of several such entries,
- * the one of the lowest item is used. */
+/* Chooses the sign of each column so that its largest entry is positive. If several entries are
+ * largest, the one with the lowest index is used. */
 static ddsc_status fix_signs(ddsc_context *ctx, eigen_result *r)
 {
     double *largest = NULL, *sign = NULL;
@@ -154,8 +154,8 @@ done:
     return status;
 }
 
-/* Copies the exact vectors and then the others, in descending order, to the result. item[p] is
- * the original index of row p; NULL means that the rows are in the original order. */
+/* Copies the exact vectors and then the computed vectors, in descending order, to the result.
+ * item[p] is the original index of row p; NULL means that the rows are in the original order. */
 static void copy_out(solver *s, eigen_result *r, const int32_t *item)
 {
     int64_t count = s->exact.width;
@@ -172,8 +172,8 @@ static void copy_out(solver *s, eigen_result *r, const int32_t *item)
     panel_free(s->ctx, &s->exact);
 }
 
-/* Recomputes the residuals with the original matrix. If the vectors were computed by a team, each
- * rank contributes its own rows. */
+/* Recomputes the residuals with the original matrix. If a team computed the vectors, each rank
+ * contributes its own rows. */
 static ddsc_status measure(solver *s, eigen_result *r, const sparse *m, bool over_ranks)
 {
     ddsc_status status = DDSC_OK;

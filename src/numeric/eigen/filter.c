@@ -1,27 +1,25 @@
 /* Applies Chebyshev filters to blocks of vectors (Zhou, Saad, Tiago, Chelikowsky 2006).
  *
  * The affine map (lambda - center) / half takes [-1, cut] to [-1, 1]. On that interval, the
- * Chebyshev polynomial T_d is at most 1 in magnitude. Above it, T_d grows faster than any other
- * such polynomial of its degree. Eigenvectors above the cut are therefore amplified by about exp(d
- * acosh(z)) / 2, where z is the mapped eigenvalue. All eigenvalues of M lie in [-1, 1], so the
- * lower end need not be estimated. Bipartite parts of the graph, with eigenvalues near -1, are
- * damped like the rest.
+ * Chebyshev polynomial T_d is at most 1 in magnitude. Above the interval, T_d grows faster than any
+ * other polynomial of this degree with that property. Eigenvectors above the cut are therefore
+ * amplified by about exp(d acosh(z)) / 2, where z is the mapped eigenvalue. All eigenvalues of M
+ * lie in [-1, 1], so the lower end need not be estimated. Eigenvalues near -1, which bipartite
+ * parts of the graph cause, are damped too.
  *
  * The recurrence T_{d+1} = 2 z T_d - T_{d-1} takes one product with the block per degree. A device
  * applies the whole filter in one call. The matrix is transferred once per solve, and one block of
  * vectors is transferred in each direction per filter. The results of a device are bit-identical to
- * those of the CPU, so the eigenvectors do not depend on the device, nor on whether or when it
- * fails. */
+ * those of the CPU, so the eigenvectors do not depend on the device or on its failures. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/team.h"
 #include "numeric/eigen/solver.h"
 
-/* Approximate number of block products per solve, used to estimate the work. This value and the
- * smallest amount of work for which a device is used were measured when products took twice as
- * long, and have not been re-measured on a device. A solve now takes 318 to 327 products on 4,000
- * digits (K = 3 to 30). */
+/* Approximate number of block products per solve, for estimating the work. PRODUCTS and WORK_LEAST
+ * (base/device.c) were measured when products took twice as long, and have not been re-measured on
+ * a device. A solve now takes 318 to 327 products on 4,000 digits (K = 3 to 30). */
 static const double PRODUCTS = 250;
 
 static void filter_alone(solver *s, const char *why)
@@ -126,8 +124,8 @@ typedef struct beginning {
     double scale, shift;
 } beginning;
 
-/* Computes the first step of the recurrence from M x in y. The result is bit-identical to that
- * of operator_step. */
+/* Computes the first step of the recurrence; on entry, y contains M x. The result is bit-identical
+ * to that of operator_step. */
 static ddsc_status begin_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const beginning *t = arg;

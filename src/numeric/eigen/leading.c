@@ -1,14 +1,14 @@
 /* Computes the leading eigenpairs of a symmetric matrix by subspace iteration (Halko, Martinsson,
  * Tropp 2011).
  *
- * In each of `rounds` rounds, a random block X of w > k columns is multiplied by M and made
- * orthonormal. This multiplies the component along an eigenvector by its eigenvalue, so the block
- * approaches the eigenspace of the largest |lambda|. Rayleigh-Ritz then gives the pairs: the
- * eigenpairs (theta, u) of X^T M X yield the vectors X u.
+ * The iteration starts with a random block X of w > k columns. Each of `rounds` rounds multiplies X
+ * by M and makes it orthonormal. The product multiplies the component along an eigenvector by its
+ * eigenvalue, so the block approaches the space of the eigenvectors with the largest |lambda|.
+ * Rayleigh-Ritz then gives the pairs: the eigenpairs (theta, u) of X^T M X yield the vectors X u.
  *
- * X^T M X is symmetrized before it is solved. The vectors are orthonormal up to rounding. The last
- * pairs may be inaccurate, which their residuals show. The cost is rounds + 1 products with a block
- * of w columns. */
+ * X^T M X is symmetrized before its eigenpairs are computed. The vectors are orthonormal up to
+ * rounding. The last pairs may be inaccurate; the residuals show by how much. The cost is rounds +
+ * 1 products with a block of w columns. */
 #include <math.h>
 #include <string.h>
 

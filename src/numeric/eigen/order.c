@@ -1,8 +1,8 @@
 /* Reorders the items of a graph so that neighbors are close to each other in memory.
  *
  * A product with a large sparse matrix spends most of its time reading the entries of the vector.
- * If neighbors have nearby indices, those entries are often in the cache. When one process has all
- * rows, the order is breadth-first over the graph, and the matrix is copied in that order. This
+ * If neighbors have nearby indices, those entries are often in the cache. If one process has all
+ * rows, the items are sorted in breadth-first order, and the matrix is copied in that order. This
  * takes O(n + nnz) time.
  *
  * With several ranks, no rank has all rows, so each rank reorders only its own rows. Equally spaced
@@ -95,8 +95,8 @@ done:
 
 /* ---- order of one rank's rows ---- */
 
-/* The cells of the graph. Every item belongs to the seed that reaches it first; ties go to the seed
- * with the lowest number. */
+/* The cells of the graph. Every item belongs to the cell that reaches it first or, if several do so
+ * in the same round, to the cell with the lowest number. */
 typedef struct spreading {
     const sparse *m;
     const int32_t *cell; /* negative if not reached */
@@ -128,7 +128,7 @@ static int64_t count_reached(const int32_t *cell, int64_t n)
 }
 
 /* Chooses equally spaced seeds in the input order and lets their cells grow by one step per round.
- * After a few rounds, the cells contain all items except those in long chains and in components
+ * After a few rounds, the cells contain all items except those in long chains or in components
  * without a seed. */
 static ddsc_status spread_cells(ddsc_context *ctx, int32_t *cell, const sparse *m, int64_t n_cells)
 {

@@ -19,7 +19,7 @@ void order_free(ddsc_context *ctx, reordered *r);
 
 /* Orders the rows of each rank so that neighboring items are close together. Used for teams in
  * which no rank has all rows. item[p - own.begin] is this rank's item at position p. place[i] is
- * the position of item i, known for all items on every rank. */
+ * the position of item i, and is set for all items on every rank. */
 ddsc_status order_own(ddsc_context *ctx, int32_t *item, int32_t *place, const sparse *m,
                       team_part own, const int32_t *component);
 

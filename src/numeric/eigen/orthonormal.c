@@ -4,11 +4,11 @@
  * Each pass first projects the panel X against the known vectors and forms the Gram matrix G = X^T
  * X. Let D scale G to a unit diagonal, and let D G D = Q T Q^T be the eigendecomposition. Then X D
  * Q T^(-1/2) is orthonormal up to rounding. Directions whose eigenvalue in T is at rounding level
- * are replaced by random vectors.
+ * are replaced with random vectors.
  *
  * Passes repeat until G is the identity to within GRAM_TOLERANCE, or until an error bound shows
  * that the last pass must have achieved it. If X is well conditioned, one pass is enough. A pass
- * costs a few matrix products of size n x width^2 plus the projections. */
+ * consists of the projections and a few matrix products with n x width^2 operations. */
 #include <math.h>
 #include <string.h>
 
@@ -18,11 +18,11 @@
 enum { PASSES_MAX = 12 };
 
 static const double GRAM_TOLERANCE = 3e-14;
-/* Rounding error of a projection of a vector of length 1. It bounds the component that remains
- * along the subtracted vectors, and the error of an inner product. */
+/* Rounding error of a projection of a vector of length 1. This constant bounds the component that
+ * remains along the subtracted vectors, and the error of an inner product. */
 static const double ROUNDING = 1e-15;
-/* A direction of a normalized panel consists of rounding errors if its eigenvalue is below this
- * constant times the width. */
+/* A direction of a normalized panel consists only of rounding errors if its eigenvalue is below
+ * this constant times the width. */
 static const double RANK_TOLERANCE = 1e-13;
 
 /* Projects x against the known panels. taken[j] receives the squared norm of the part subtracted
@@ -41,8 +41,8 @@ static ddsc_status project(ddsc_context *ctx, panel *x, int n_against, const pan
     return DDSC_OK;
 }
 
-/* Returns the largest ratio of a column's squared norm before and after the projection. Rounding
- * errors along the subtracted vectors grow relative to the column by the square root of that
+/* Returns the largest ratio of a column's squared norms before and after the projection. Relative
+ * to the column, rounding errors along the subtracted vectors grow by the square root of this
  * ratio. */
 static double shrinking(const double *g, const double *taken, int64_t b)
 {
@@ -62,7 +62,7 @@ static double distance_from_identity(const double *g, int64_t b)
 }
 
 /* Computes u = D Q T^(-1/2) with D G D = Q T Q^T, so that X u is orthonormal up to rounding.
- * n_sound receives the number of leading columns that are valid; the others must be replaced by
+ * n_sound receives the number of leading columns that are valid; the others must be replaced with
  * random vectors. */
 static ddsc_status whiten(ddsc_context *ctx, double *u, int64_t *n_sound, double *g, int64_t b,
                           double *values, double *rows)
@@ -119,8 +119,8 @@ ddsc_status panel_orthonormalize(ddsc_context *ctx, panel *x, int n_against,
         if (n_sound < b)
             TRY(panel_random(ctx, x, n_sound, b - n_sound, noise));
         /* Let t be the smallest eigenvalue. Whitening lengthens a direction by up to 1/sqrt(t),
-         * including its remaining component along the known vectors. It amplifies errors of the
-         * Gram matrix by 1/t. */
+         * including its remaining component along the known vectors. Whitening amplifies errors in
+         * the Gram matrix by 1/t. */
         apart = n_sound == b && ROUNDING * sqrt(shrunk / values[0]) <= GRAM_TOLERANCE;
         if (apart && ROUNDING / values[0] <= GRAM_TOLERANCE)
             break;

@@ -1,12 +1,12 @@
 /* Implements panels of column vectors: products, Gram matrices, rotations, residuals and random
  * columns.
  *
- * A panel is a tall n x width block, stored by rows. All operations run over pieces of rows in
- * parallel. The Gram matrix A^T B and the residual norms are sums over rows. Each piece produces a
- * partial sum, and the partial sums are added in a fixed tree. The boundaries of the pieces depend
+ * A panel is a tall n x width block, stored by rows. All operations process blocks of rows in
+ * parallel. The Gram matrix A^T B and the residual norms are sums over rows. Each block produces a
+ * partial sum, and the partial sums are added in a fixed tree. The boundaries of the blocks depend
  * only on the shape of the panel, so the results do not depend on the number of threads.
  *
- * Matrix products within a piece call BLAS on small chunks of rows. For widths p and q, Y = V U
+ * Matrix products within a block call BLAS on small chunks of rows. For widths p and q, Y = V U
  * takes 2 n p q operations, and so does a Gram matrix. */
 #include "numeric/eigen/panel.h"
 
@@ -44,8 +44,8 @@ static int64_t grain_rows(int64_t work)
     return BASE_MAX(PIECE_MIN, PIECE_WORK / BASE_MAX(work, 1));
 }
 
-/* Returns the number of rows of a piece that produces a partial sum. It is large enough to keep the
- * partial sums small compared with the panels. */
+/* Returns the number of rows that contribute to one partial sum. This number is large enough that
+ * the partial sums take little memory compared with the panels. */
 static int64_t piece_rows(int64_t n, int64_t width, int64_t work)
 {
     int64_t rows = BASE_MAX(grain_rows(work), n / PIECES_MAX + 1);

@@ -1,6 +1,6 @@
-/* Panels: tall blocks of vectors, row-major. Every sum over rows is computed in pieces whose size
- * depends only on the shape, and the pieces are added in order. Results therefore do not depend on
- * the thread count. */
+/* Panels: tall blocks of vectors, row-major. Sums over rows are computed per block of rows and
+ * added in a fixed tree. The size of the blocks depends only on the shape, so results do not depend
+ * on the number of threads. */
 #ifndef DDSC_NUMERIC_EIGEN_PANEL_H
 #define DDSC_NUMERIC_EIGEN_PANEL_H
 
@@ -18,8 +18,8 @@ void panel_free(ddsc_context *ctx, panel *p);
 ddsc_status panel_gram(ddsc_context *ctx, double *g, const panel *a, const panel *b);
 /* Computes Y = Y - V C, where C is v.width x y.width. */
 ddsc_status panel_subtract(ddsc_context *ctx, panel *y, const panel *v, const double *c);
-/* Replaces the first `count` columns of X by X U, where U is x.width x count with row stride `ldu`.
- */
+/* Replaces the first `count` columns of X with X U, where U is x.width x count with row stride
+ * `ldu`. */
 ddsc_status panel_rotate(ddsc_context *ctx, panel *x, int64_t count, const double *u, int64_t ldu);
 /* Computes Y = V U, where U is v.width x y.width with row stride `ldu`. */
 ddsc_status panel_multiply(ddsc_context *ctx, panel *y, const panel *v, const double *u,
@@ -40,8 +40,8 @@ typedef struct panel_noise {
 
 ddsc_status panel_random(ddsc_context *ctx, panel *p, int64_t from, int64_t count,
                          panel_noise *noise);
-/* Makes the columns of X orthonormal and orthogonal to the panels of `against`. Directions that
- * vanish are replaced by random ones. */
+/* Makes the columns of X orthonormal and orthogonal to the panels `against`. Directions that vanish
+ * are replaced with random directions. */
 ddsc_status panel_orthonormalize(ddsc_context *ctx, panel *x, int n_against,
                                  const panel *const *against, panel_noise *noise);
 

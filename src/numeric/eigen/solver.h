@@ -23,38 +23,38 @@ typedef struct solver {
     device dev; /* device that computes the products; if dev.state is NULL, the CPU computes them */
 } solver;
 
-/* The eigenvalue assigned to excluded items. It lies below every eigenvalue of M, which are all
- * in [-1, 1]. */
+/* The eigenvalue assigned to excluded items. AWAY is below all eigenvalues of M, which are in [-1,
+ * 1]. */
 enum { AWAY = -3 };
 
-/* Returns the number of guard vectors that are iterated with the wanted ones. They speed up the
- * convergence of the last wanted vectors, and leave columns free if a group of equal eigenvalues is
- * at the end of the wanted ones. */
+/* Returns the number of guard vectors that are iterated with the wanted ones. Guard vectors speed
+ * up the convergence of the last wanted vectors, and provide spare columns if the last wanted
+ * eigenvalue is multiple. */
 static inline int64_t guard_width(int64_t wanted)
 {
     return BASE_MAX(8, wanted / 2);
 }
 
-/* Opens a device for the products if a suitable one exists. Its results are bit-identical to
- * those of the CPU. */
+/* Opens a device for the products if a suitable one exists. The results of a device are
+ * bit-identical to those of the CPU. */
 void filter_open(solver *s);
 void filter_close(solver *s);
 /* Computes Y = M X; both blocks are contiguous. */
 ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y);
-/* Returns the growth rate of the filter at lambda. The filter damps the interval [-1, cut].
- * Components above it grow like exp(degree * filter_growth). */
+/* Returns the growth rate of the filter at lambda. The filter damps the interval [-1, cut] and
+ * amplifies components above it by about exp(degree * filter_growth). */
 double filter_growth(double cut, double lambda);
 /* Returns the factor by which the filter multiplies an eigenvector with eigenvalue lambda. */
 double filter_value(double cut, double lambda, int64_t degree);
-/* Applies a filter of the given degree to x; y is scratch of the same shape. If `begun` is true, y
- * holds M x on entry. Both blocks are contiguous (stride = width). */
+/* Applies a filter of degree `degree` to x; y is work space of the same shape. If `begun` is true,
+ * y holds M x on entry. Both blocks are contiguous (stride = width). */
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun);
 
-/* A method that computes the eigenpairs. Its input is the operator m, the known vectors `exact`,
- * the number of further pairs wanted, and the tolerance. It stores the wanted vectors and values in
- * v and theta, followed by some guards. *verified is true if a new random block showed that no
- * eigenvalue was missed. Otherwise, the method returns DDSC_NOT_CONVERGED. The caller recomputes
- * the residuals. */
+/* A method that computes the eigenpairs. The input is the operator m, the known vectors `exact`,
+ * the number of additional pairs wanted, and the tolerance. The method stores the wanted vectors
+ * and values in v and theta, followed by guard vectors and their values. *verified is set to true
+ * if a new random block shows that no eigenvalue was missed. Otherwise, the method returns
+ * DDSC_NOT_CONVERGED. The caller recomputes the residuals. */
 typedef struct eigen_method {
     const char *name;
     /* returns true if the method can solve the problem; NULL: it always can */

@@ -6,8 +6,8 @@
  * The solver reports whether its result is verified; if not, the caller uses the local solver.
  *
  * The rows are passed as a copy in which neighbors are close together (order.c), so that the vector
- * read by a product stays in cache. For a million items on 4 ranks, the solve takes 63 CPU seconds
- * in this order, compared with 101 in input order. */
+ * that a product reads remains in the cache. For a million items on 4 ranks, the solve takes 63 CPU
+ * seconds in this order, compared with 101 in input order. */
 #include <math.h>
 #include <string.h>
 
@@ -75,8 +75,8 @@ static ddsc_status handed_make(handed *h)
     return parallel_for(ctx, n, ROWS_A_PIECE, handed_rows, h);
 }
 
-/* Implements ddsc_team_eigen.multiply. A rank that has been canceled sets y to zero, because the
- * solver soon checks for cancellation on all ranks. */
+/* Implements ddsc_team_eigen.multiply. If this rank has been canceled, sets y to zero and succeeds,
+ * because the solver soon checks for cancellation on all ranks. */
 static int handed_multiply(void *user, const double *x, double *y)
 {
     const handed *h = user;

@@ -7,8 +7,9 @@
  * If theta exceeds the bound, an eigenvalue was missed. If theta stays below the cut, or if theta
  * plus its residual does not exceed the bound, no eigenvalue was missed. The second conclusion also
  * requires enough amplification. An eigenvector at the bound has a component of about 1/sqrt(n) in
- * a random vector, and the filters must have raised it well above the rest (see lift_wanted). If
- * eigenvalues between the cut and the bound prevent a decision, the margin is reduced.
+ * a random vector, and the filters must have amplified it well above the damped components (see
+ * lift_wanted). If eigenvalues between the cut and the bound prevent a decision, the margin is
+ * reduced.
  *
  * The test is probabilistic, because a random block can be nearly orthogonal to a missed
  * eigenvector. Each round takes one filter of at most DEGREE_MAX block products with FRESH_WIDTH
@@ -21,10 +22,10 @@
 enum { DEGREE_MAX = 160 };
 
 /* Returns the logarithm of the amplification that is needed for a decision. An eigenvector at the
- * bound has a component of about 1/sqrt(n) in a random vector. If it is amplified by exp(L)
- * relative to everything below the cut, the largest Ritz value exceeds bound - 2 n exp(-2L). A Ritz
- * value below the cut proves that no such eigenvector exists only if this value is well above the
- * cut. */
+ * bound has a component of about 1/sqrt(n) in a random vector. If this component is amplified by
+ * exp(L) relative to everything below the cut, the largest Ritz value exceeds bound - 2 n exp(-2L).
+ * If that limit is well above the cut, a Ritz value below the cut proves that there is no such
+ * eigenvector. */
 static double lift_wanted(const solver *s, double margin)
 {
     return log(200 * (double)s->m->n / margin) / 2;
@@ -39,8 +40,8 @@ static int64_t fresh_degree(double lift, double growth, double growth_at_1)
     return (int64_t)fmax(4, fmin(fmin(want, most), DEGREE_MAX));
 }
 
-/* Performs Rayleigh-Ritz on the random block alone, replaces its columns by the Ritz vectors,
- * and returns the leading pair in *theta and *residual. */
+/* Performs Rayleigh-Ritz on the random block alone, replaces its columns with the Ritz vectors, and
+ * returns the leading pair in *theta and *residual. */
 static ddsc_status fresh_ritz(solver *s, panel *x, panel *y, double *theta, double *residual)
 {
     enum { B = FRESH_WIDTH };
@@ -71,7 +72,7 @@ typedef struct fresh_state {
     double theta, residual; /* the leading Ritz pair */
 } fresh_state;
 
-/* Applies one filter to the block and decides from the new leading Ritz pair. */
+/* Applies one filter to the block and, if the new leading Ritz pair permits, sets the verdict. */
 static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f, panel *fresh,
                                panel *y, panel_noise *noise)
 {

@@ -8,22 +8,21 @@
 
 enum { ROW_GRAIN = 1024 };
 
-/* Scales below this fraction of the median are raised to it. Exact duplicates have s = 0, which
- * would make all weights to other items 0 or 0/0. The weight between equal items remains exp(0) =
+/* Lower limit of the scales, as a fraction of their median. Exact duplicates have s = 0, which
+ * would make their weights to other items 0 or 0/0. The weight between equal items remains exp(0) =
  * 1. */
 static const double SCALE_FLOOR = 0.01;
 
 /* Thresholds for using a single gamma instead of local scaling, measured with bench/defaults.py on
- * ten data sets under every metric. ONE_GAMMA_SPREAD is the smallest ratio of the 95% to the 5%
- * quantile of the scales. ONE_GAMMA_ONE_SIDED is the smallest share of one-sided links.
- * ONE_GAMMA_FAR limits the 99% quantile of the D^2 to the nearest neighbor, in units of the median
- * D^2 of all edges.
+ * ten data sets with every metric. ONE_GAMMA_SPREAD is the minimum ratio of the 95% quantile of the
+ * scales to the 5% quantile. ONE_GAMMA_ONE_SIDED is the minimum share of one-sided links.
+ * ONE_GAMMA_FAR is the maximum 99% quantile of the D^2 to the nearest neighbor, in units of the
+ * median D^2 of all edges.
  *
  * A single gamma is better only on `animals`, where 0.60 to 0.75 of the links are one-sided and the
- * scales spread by a factor of 3.1 or more. On other data sets with such a spread, at most 0.48 of
- * the links are one-sided. Text data sets have as many one-sided links, but their scales spread by
- * a factor of at most 2.4. The exception is ng6 under mmd (2.8), where a single gamma does not
- * reduce the AMI. */
+ * ratio of the quantiles is at least 3.1. On other data sets with such a ratio, at most 0.48 of the
+ * links are one-sided. Text data sets have as many one-sided links as `animals`, but a ratio of at
+ * most 2.4. The exception is ng6 with mmd (2.8), where a single gamma does not reduce the AMI. */
 static const double ONE_GAMMA_SPREAD = 2.5, ONE_GAMMA_ONE_SIDED = 0.55, ONE_GAMMA_FAR = 20;
 enum {
     ONE_GAMMA_ITEMS = 40
@@ -118,8 +117,8 @@ static ddsc_status count_one_sided(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Computes the share of one-sided links. A link is one-sided if the other item does not have this
- * item on its list. */
+/* Computes the share of one-sided links. A link from item i to its neighbor j is one-sided if the
+ * list of j does not contain i. */
 static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph *g)
 {
     link_count c = {.graph = g};
@@ -129,13 +128,13 @@ static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph 
 }
 
 /* Sets *result to true if a single gamma is better for the graph than local scaling. Local scaling
- * measures each link relative to the scales of its two items. This works well for clusters of
- * different density that are well separated.
+ * measures each link relative to the scales of its two items. Local scaling works well for clusters
+ * of different density that are well separated.
  *
- * It fails if items of a sparse class have many neighbors in a dense class that do not list them.
- * Those one-sided links then weigh as much as the links within the classes. In such a graph, the
- * scales vary widely, most links are one-sided, and no item is so far away that a single gamma
- * would disconnect it. */
+ * Local scaling fails if items of a sparse class have many neighbors in a dense class whose lists
+ * do not contain these items. These one-sided links then have as much weight as the links within
+ * the classes. In such a graph, the scales vary widely, most links are one-sided, and no item is so
+ * far away that a single gamma would disconnect it. */
 static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, const double *scale,
                          double least)
 {
@@ -168,11 +167,11 @@ done:
 
 typedef struct weigh {
     const ddsc_graph *graph;
-    double *scale; /* NULL: one gamma for all */
+    double *scale; /* NULL: one gamma for all pairs */
     double gamma;
     double *weight; /* output: one weight per edge of the graph */
     sparse *lists;  /* alternative output: weights as rows of a matrix, with ascending columns */
-    scratch room;   /* scratch for one row */
+    scratch room;   /* per worker, work space for one row */
 } weigh;
 
 double affinity_value(double d2, double gamma, double s, double t)
@@ -225,7 +224,7 @@ static ddsc_status sort_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Computes the lists of `rows` as rows of a sparse matrix. */
+/* Computes the weights of the neighbor lists of `rows` as a sparse matrix. */
 static ddsc_status make_sorted(ddsc_context *ctx, sparse *out, weigh *w, team_part rows)
 {
     ddsc_status status = DDSC_OK;
@@ -247,7 +246,7 @@ done:
     return status;
 }
 
-/* Computes the same rows of the transposed matrix. The items are visited in order, so the columns
+/* Computes the rows `rows` of the transposed matrix. The items are visited in order, so the columns
  * are already ascending. */
 static ddsc_status make_turned(ddsc_context *ctx, sparse *out, const weigh *w, team_part rows)
 {

@@ -6,7 +6,8 @@
 
 #include "numeric/graph/graph.h"
 
-/* Largest squared distance: the square of 1e150, the largest distance that a matrix may contain. */
+/* Largest squared distance: the square of 1e150, the largest distance that a distance matrix may
+ * contain. */
 static const double LARGEST_D2 = 1e300;
 
 typedef struct edge {

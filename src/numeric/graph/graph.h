@@ -6,12 +6,13 @@
 
 #include "base/team.h"
 
-/* Statistics of the in-degrees: how often items are neighbors of other items. */
+/* Statistics of the in-degrees. The in-degree of an item is the number of items that it is a
+ * neighbor of. */
 typedef struct in_degrees {
     int64_t largest;    /* largest in-degree of an item */
     int64_t hub;        /* the first item with this in-degree */
     int64_t n_none;     /* number of items that are not a neighbor of any item */
-    int64_t n_unlisted; /* number of these items that have no duplicate (D^2 = 0) in the set */
+    int64_t n_unlisted; /* number of items among these that have no duplicate (D^2 = 0) */
     /* Skewness of the in-degrees; 0 if all are equal. Duplicates (D^2 = 0) are not counted,
      * because only their index determines their order. */
     double skewness;
@@ -32,13 +33,12 @@ struct ddsc_graph {
     int64_t n_columns;    /* number of columns used to estimate distances; 0: all distances were
                            * computed */
     double columns_error; /* error of the estimated distances */
-    double *scale;        /* n scales with which neighbors were chosen (local_scales); NULL: the
-                          * nearest items */
+    double *scale;        /* n scales used to choose neighbors (local_scales); NULL: none */
     in_degrees plain;     /* if scale is set: in-degrees of the nearest neighbors */
-    ddsc_graph *nearest;  /* if scale is set: the nearest items of each item, for reports; otherwise
-                          * NULL */
     ddsc_graph
-        *plain_lists; /* if scale is set: the first graph, from which the scales come; or NULL */
+        *nearest; /* if scale is set: the nearest items of each item, for reports; else NULL */
+    ddsc_graph
+        *plain_lists; /* if scale is set: the graph that the scales were computed from; or NULL */
     bool copies;      /* true if every edge connects equal items */
     span_edge *span;  /* n - 1 edges of the minimum spanning tree, shortest first; NULL if not all
                            * distances are known */
@@ -53,11 +53,11 @@ enum { GRAPH_NEAREST = 3 };
 /* Returns true if the lists are valid, for assertions: offsets never decrease, and every list
  * has at most tau entries, all of them other items. */
 bool graph_lists_hold(const ddsc_graph *g);
-/* Creates a copy of the graph that keeps only the tau nearest neighbors of each item. */
+/* Creates a copy of the graph with only the tau nearest neighbors of each item. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
-/* The spanning tree is computed for GRAPH_SPAN_LEAST to GRAPH_SPAN_MOST items. Metrics whose search
- * could skip pairs compute all distances for it only if there are at most GRAPH_SPAN_ALWAYS items,
- * or if items have at most GRAPH_SPAN_POINTS points on average. */
+/* The spanning tree is computed for GRAPH_SPAN_LEAST to GRAPH_SPAN_MOST items. For a metric whose
+ * search can skip pairs, all distances are computed for the tree only if there are at most
+ * GRAPH_SPAN_ALWAYS items, or if items have at most GRAPH_SPAN_POINTS points on average. */
 enum {
     GRAPH_SPAN_LEAST = 6,
     GRAPH_SPAN_ALWAYS = 60,
@@ -65,10 +65,10 @@ enum {
     GRAPH_SPAN_POINTS = 32
 };
 /* Computes g->span from a graph of the same items whose lists contain all other items. If a list is
- * shorter, because distances are unknown, g->span stays NULL. */
+ * shorter because distances are unknown, g->span remains NULL. */
 ddsc_status graph_span(ddsc_context *ctx, ddsc_graph *g, const ddsc_graph *all);
-/* Creates the subgraph of some items. place[i] is the index of item i in it, or -1 if the item
- * is excluded; *out has n items. */
+/* Creates the subgraph of some items. place[i] is the index of item i in the subgraph, or -1 if the
+ * item is excluded; *out has n items. */
 ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
                        const int32_t *place, int64_t n);
 
@@ -76,28 +76,28 @@ ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
 ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau);
 
 /* Local scales s, by which distances are divided when neighbors are ranked. The neighbors of item i
- * are the items j with the smallest D^2 / s_j, which is the same order as D^2 / (s_i s_j). */
+ * are the items j with the smallest D^2 / s_j. Ranking by D^2 / (s_i s_j) gives the same order. */
 typedef struct local_scales {
     double *scale, *inverse; /* s and 1 / s, n each */
     double widest;           /* the largest s */
 } local_scales;
 
 /* Computes s_i, the mean distance of item i to those of its first tau neighbors that are not
- * duplicates. Values below a tenth of the median are raised to this limit. If all neighbors are
- * duplicates, s_i is the median. */
+ * duplicates. The lower limit of s_i is a tenth of the median. If all neighbors are duplicates, s_i
+ * is the median. */
 ddsc_status graph_scales_find(ddsc_context *ctx, double **scale, const ddsc_graph *g, int64_t tau);
 /* Creates the scales from a copy of `scale`. */
 ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *scale, int64_t n);
 void graph_scales_free(ddsc_context *ctx, local_scales *s);
-/* Returns D^2 / s of the other item, or D^2 itself if `by` is NULL. */
+/* Returns D^2 divided by the scale of the other item, or D^2 itself if `by` is NULL. */
 static inline double local_key(const local_scales *by, int64_t other, double d2)
 {
     return by ? d2 * by->inverse[other] : d2;
 }
 
-/* Convert a limit on keys to a limit on D^2, for one neighbor or for any neighbor. Up to rounding,
- * a neighbor whose D^2 is above the result has a key above the limit. local_limit_any converts a
- * finite limit below 0 to 0. */
+/* Convert a limit on keys (local_key) to a limit on D^2, for one neighbor or for all neighbors. Up
+ * to rounding, a neighbor whose D^2 exceeds the result has a key that exceeds the limit.
+ * local_limit_any converts finite negative limits to 0. */
 static inline double local_limit(const local_scales *by, int64_t other, double limit)
 {
     return by ? limit * by->scale[other] : limit;
@@ -108,7 +108,7 @@ static inline double local_limit_any(const local_scales *by, double limit)
     return !by || limit == -INFINITY ? limit : limit > 0 ? limit * by->widest : 0;
 }
 
-/* Sorts each list by D^2, if the neighbors were ranked in another order. */
+/* Sorts each list by D^2. Needed after neighbors were ranked in another order. */
 void graph_sort(ddsc_graph *g);
 
 /* Returns the median of the positive finite entries of x, or 1 if there are none. Reorders x. */
@@ -121,7 +121,7 @@ typedef struct sparse {
     int32_t *column;
     double *value;
     /* True if the rows are divided among ranks. Offsets are complete, but only the entries of
-     * sparse_rows are set. The other entries are allocated but use no memory until they are
+     * sparse_rows are set. Other entries are allocated, but use no memory until they are
      * written. */
     bool divided;
 } sparse;
@@ -176,21 +176,21 @@ ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *repo
  * gamma is 0. Negative D^2 are treated as 0, and the result is at least AFFINITY_FLOOR. */
 double affinity_value(double d2, double gamma, double s, double t);
 
-/* The scale in local scaling is the distance to the neighbor of this rank, or to the last neighbor
- * if fewer are known. */
+/* In local scaling, the scale of an item is the distance to its neighbor of this rank, or to its
+ * last known neighbor if there are fewer. */
 enum { AFFINITY_NEIGHBOR = 7 };
 
-/* Computes the scale s_i of every item and raises it to at least *least, because exact duplicates
- * have s = 0. */
+/* Computes the scale s_i of every item. Scales below *least are raised to *least, because exact
+ * duplicates have s = 0. */
 ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
                             const ddsc_graph *graph);
 
-/* Smallest affinity. It is large enough that scaling by degrees does not underflow. */
+/* Smallest affinity, which is large enough that scaling by degrees does not underflow. */
 #define AFFINITY_FLOOR 1e-280
 
-/* Finds the connected component of every item, numbered by first appearance. An item without edges
- * forms a component. Entries offset[i] .. offset[i + 1] of `column` are linked to i, regardless of
- * direction. */
+/* Finds the connected component of every item. Components are numbered in order of first
+ * appearance. An item without edges forms a component. Entries offset[i] .. offset[i + 1] - 1 of
+ * `column` are linked to i, regardless of direction. */
 ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components, int64_t n,
                             const int64_t *offset, const int32_t *column);
 
@@ -202,7 +202,8 @@ ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const s
  * bit-identical for any number of threads. */
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
                            double *y);
-/* Computes only the given rows of y = M x. y contains only those rows, and x contains all rows. */
+/* Computes only the rows `rows` of y = M x. x contains all rows, but y contains only the computed
+ * ones. */
 ddsc_status operator_apply_rows(ddsc_context *ctx, const sparse *m, team_part rows, int64_t b,
                                 const double *x, double *y);
 /* Computes y = scale (M x - shift x) - back y, one step of a three-term recurrence, in one pass. */

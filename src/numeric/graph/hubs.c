@@ -1,16 +1,17 @@
-/* Measures hubs and computes the scales that reduce them.
+/* Measures hubs, and computes the scales that reduce them.
  *
  * In many dimensions, a few items near the center of the data become neighbors of nearly all items,
- * and many items are neighbors of none (Radovanovic et al. 2010). The skewness of the in-degrees
- * detects this. To reduce hubs, distances are rescaled by the local density at both items. The
- * rescaled distance is D^2 / (s_i s_j), where s is the mean distance to the nearest items (Jegou et
- * al. 2010; Schnitzer et al. 2012). */
+ * and many items are neighbors of none (Radovanovic et al. 2010). A large skewness of the
+ * in-degrees indicates hubs. To reduce hubs, distances are rescaled by the local density at both
+ * items. The rescaled distance is D^2 / (s_i s_j), where s is the mean distance to the nearest
+ * items (Jegou et al. 2010; Schnitzer et al. 2012). */
 #include <math.h>
 
 #include "numeric/graph/graph.h"
 
-/* Scales below this fraction of the median are raised to it, so that items among near-duplicates
- * remain reachable as neighbors. */
+/* Lower limit of the scales, as a fraction of their median. Without the limit, the
+ * scale of near-duplicates would be close to 0, and they would never become neighbors of other
+ * items. */
 static const double LOCAL_FLOOR = 0.1;
 
 static double skewness_of(const int64_t *count, int64_t n, int64_t n_edges)
@@ -104,7 +105,7 @@ done:
     return status;
 }
 
-/* The function uses insertion sort, because lists are short and partly sorted. */
+/* Uses insertion sort, because the lists are short and partly sorted. */
 void graph_sort(ddsc_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++)

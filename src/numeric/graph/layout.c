@@ -26,7 +26,7 @@ enum { N_REPELLED = 16, START_SIZE = 10, GRAIN = 256, GROUPS = 4 };
 typedef struct layout {
     const ddsc_graph *g;
     int64_t *into; /* n + 2 offsets into `from` */
-    int32_t *from; /* for each item, the items that have it on their list */
+    int32_t *from; /* for each item, the items whose lists contain it */
     double *xy;    /* n x 2: positions after the epoch */
     double *x, *y; /* n positions at the start of the epoch, followed by a copy of the first
                     * SIMD_LANES ones */
@@ -34,15 +34,15 @@ typedef struct layout {
     uint64_t key; /* seed of the epoch's random numbers */
 } layout;
 
-/* A group of items, one per SIMD lane, with their current positions and their lists. Unused lanes
- * have empty lists. */
+/* A group of items, one per SIMD lane, with their current positions and neighbor lists. Unused
+ * lanes have empty lists. */
 typedef struct lanes {
     simd_f64 x, y;
     int64_t item[SIMD_LANES];
     int64_t out[SIMD_LANES], n_out[SIMD_LANES]; /* first neighbor and number of neighbors of each
                                                  * item */
     int64_t in[SIMD_LANES],
-        n_in[SIMD_LANES]; /* first item and number of items that have this item on their list */
+        n_in[SIMD_LANES]; /* first item and number of items whose lists contain this item */
     int64_t most_out;
 } lanes;
 
@@ -53,8 +53,8 @@ SIMD_INLINE simd_f64 limited(simd_f64 step)
     return simd_max(simd_min(step, simd_all(STEP_LIMIT)), simd_all(-STEP_LIMIT));
 }
 
-/* Moves the items toward the positions of the others at the start of the epoch. `rate` is 0 in
- * unused lanes. */
+/* Moves each item toward the position that another item had at the start of the epoch. `rate` is 0
+ * in unused lanes. */
 SIMD_INLINE void attract(lanes *a, const layout *l, const int64_t *other, simd_f64 rate)
 {
     simd_f64 x, y;
@@ -97,9 +97,9 @@ SIMD_INLINE void lanes_take(lanes *a, const layout *l, int64_t first, int64_t n)
     }
 }
 
-/* Applies the p-th part of the attractions by items that have this item on their list. These
- * attractions are spread evenly between the repulsions, because items would otherwise be too close
- * together at the end of an epoch. */
+/* Applies the p-th part of the attractions toward items whose lists contain this item. The parts
+ * alternate with repulsions, because items would otherwise be too close together at the end of an
+ * epoch. */
 SIMD_INLINE void attract_in(lanes *a, const layout *l, int64_t p)
 {
     int64_t at[SIMD_LANES], end[SIMD_LANES], other[SIMD_LANES], most = 0;
@@ -122,8 +122,8 @@ SIMD_INLINE void attract_in(lanes *a, const layout *l, int64_t p)
 
 /* Draws a random index and moves the item in each lane away from the item at that index plus the
  * lane number. A single draw thus gives every lane a uniformly chosen item. A draw equal to the
- * first index of the group is skipped, because every item would be compared with itself. Repulsions
- * of one group depend on each other, so the code alternates between groups. */
+ * first index of the group is skipped, because every item would be moved away from itself.
+ * Repulsions of one group depend on each other, so the code alternates between groups. */
 SIMD_INLINE void repel_some(lanes *a, const layout *l, int64_t p, const simd_f64 *rate)
 {
     for (int r = 0; r < N_REPELLED; r += 2) {
@@ -180,7 +180,7 @@ static ddsc_status move_items(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Builds the inverse lists, because an edge attracts both of its items. */
+/* Builds the reverse neighbor lists, because an edge attracts both of its items. */
 static ddsc_status turn_lists(ddsc_context *ctx, layout *l)
 {
     const ddsc_graph *g = l->g;
@@ -196,8 +196,8 @@ static ddsc_status turn_lists(ddsc_context *ctx, layout *l)
     return DDSC_OK;
 }
 
-/* Scales the start positions to a fixed size and adds a little noise, so that items at equal
- * positions separate. */
+/* Scales the start positions to a fixed size and adds a little noise, which separates items at
+ * equal positions. */
 static void place(double *xy, const double *start, int64_t n, rng *random)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};

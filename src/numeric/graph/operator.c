@@ -91,11 +91,11 @@ typedef struct operator_product {
     const double *x;
     double *y;           /* output; its first row is row `first` of the product */
     int64_t first, last; /* first row; last entry */
-    bool far;            /* true if x does not fit in a near cache */
+    bool far;            /* true if x is too large for the caches near the core */
 } operator_product;
 
-/* Prefetches the rows of x that are needed AHEAD entries later, because they are read in irregular
- * order. */
+/* Prefetches the row of x that is needed AHEAD entries later, because the rows are read in
+ * irregular order. */
 SIMD_INLINE void prefetch(const operator_product *t, const double *x, int groups, int64_t p)
 {
     const double *row = x + t->m->column[BASE_MIN(p + AHEAD, t->last)] * t->b;
@@ -179,8 +179,8 @@ static ddsc_status product_run(ddsc_context *ctx, operator_product *t, team_part
     t->first = rows.begin;
     t->last = t->m->offset[rows.end] - 1;
     t->far = t->m->n * t->b > NEAR;
-    /* A piece has enough work to justify waking a thread. No sum crosses a boundary between
-     * pieces. */
+    /* Each chunk of rows has enough work to justify waking a thread. Each sum is computed within
+     * one chunk. */
     int64_t work = t->b * (t->m->nnz / BASE_MAX(t->m->n, 1) + 2);
     return team_rows(ctx, rows, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, t);
 }

@@ -1,5 +1,6 @@
 /* Computes the minimum spanning tree of a small set of items from all their distances (Prim 1957).
- * The verdict compares its longest edges with the others (assess/quality/step_ratio.c). */
+ * The verdict compares the longest edges of the tree with the other edges
+ * (assess/quality/step_ratio.c). */
 #include <stdlib.h>
 
 #include "numeric/graph/graph.h"
@@ -24,7 +25,7 @@ ddsc_status graph_span(ddsc_context *ctx, ddsc_graph *g, const ddsc_graph *all)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = all->n;
-    span_edge *nearest = NULL; /* one per item outside the tree: its shortest edge to the tree */
+    span_edge *nearest = NULL; /* for each item outside the tree, its shortest edge to the tree */
     bool *inside = NULL;
     if (n < GRAPH_SPAN_LEAST || n > GRAPH_SPAN_MOST || !knows_all(all))
         return DDSC_OK;

@@ -3,7 +3,7 @@
 #include "base/blocks.h"
 #include "numeric/graph/graph.h"
 
-enum { SUM_GRAIN = 4096 }; /* rows per piece of a sum */
+enum { SUM_GRAIN = 4096 }; /* rows per chunk of a parallel loop */
 
 #ifdef DDSC_DEBUG_CHECKS
 bool sparse_rows_hold(const sparse *s, team_part rows)
@@ -121,7 +121,7 @@ static ddsc_status sparse_sum_rows(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* Computes the offsets of the sum. Each rank counts the entries of its own rows and receives the
+/* Computes the row offsets of s + t. Each rank counts the entries of its own rows and receives the
  * remaining counts from the other ranks. */
 static ddsc_status sum_offsets(ddsc_context *ctx, int64_t *offset, const sparse *s, const sparse *t)
 {

@@ -2,7 +2,8 @@
  *
  * The objective is computed from the labels alone. Equal partitions therefore have bitwise equal
  * objectives, however their clusters are numbered. Equal objectives thus show that restarts agree,
- * and the best restart is the same for any number of threads. Ties go to the earlier restart. */
+ * and the best restart is the same for any number of threads. Among equal objectives, the earliest
+ * restart is used. */
 #include "numeric/kmeans/kmeans.h"
 
 #include <math.h>
@@ -19,8 +20,8 @@ enum { PIECE_MIN = 1024 };
  * objectives of restarts differ by 0.8%, and the AMI does not depend on the objective. */
 enum { AGREEING = 8, MANY = 64 };
 static const double AGREEING_SHARE = 0.005;
-/* If there are at least this many pieces, threads share the rows of one restart. Otherwise, each
- * thread runs its own restarts. */
+/* If there are at least this many blocks of rows, the threads share the rows of one restart.
+ * Otherwise, each thread runs its own restarts. */
 enum { PIECES_SHARED = 16 };
 /* Minimum number of operations that justifies waking a thread. */
 enum { PIECE_WORK = 1 << 22 };
@@ -114,13 +115,13 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
 
 /* The arrays that a worker needs for a restart, and its best result so far. */
 typedef struct runner {
-    lloyd *l; /* unused if there is a table of pairs, because t is used instead */
+    lloyd *l; /* NULL if there is a table of pairs, in which case t is used */
     lloyd_table *t;
     int64_t *row; /* k: rows that are the starting centers */
     double least;
     int64_t which; /* the restart that found it; -1: no restart has run */
     int32_t *best;
-    /* its best results among the first restarts, in order of quality, if they were requested */
+    /* if requested, the runner's best results among the first restarts, in order of quality */
     int32_t *few;
     double few_objective[KMEANS_FEW + 1];
     int64_t few_which[KMEANS_FEW + 1], few_slot[KMEANS_FEW + 1], n_few;
@@ -177,7 +178,7 @@ static ddsc_status run_from_start(const kmeans_tries *f, runner *r, int64_t k,
     return lloyd_run(r->l, k, found);
 }
 
-/* Keeps a result if it is among the best KMEANS_FEW + 1 of this runner. */
+/* Stores a result if it is among the best KMEANS_FEW + 1 of this runner. */
 static void keep_few(runner *r, int64_t n, const int32_t *found, double objective, int64_t which)
 {
     int64_t at = r->n_few, slot = r->n_few;
@@ -210,7 +211,7 @@ static void drop_first(runner *r)
     }
 }
 
-/* Collects the best of the few results of all runners, except for restart `best`. */
+/* Collects the best results of all runners, except that of restart `best`. */
 static void give_few(const kmeans_tries *f, int64_t best)
 {
     kmeans_few *few = f->p.few;
@@ -301,9 +302,10 @@ static bool best_agree(const kmeans_tries *f, int64_t n)
     return second <= best * (1 + AGREEING_SHARE);
 }
 
-/* Runs restarts until they agree, and then more until the best partition has been found twice. With
- * many clusters, two equal partitions are unlikely, so a second restart with nearly the best
- * inertia is sufficient. Returns the number of restarts in *n_run. */
+/* Runs the restarts, and stops early if they agree. If they do not agree, runs more until the best
+ * partition has been found twice. With many clusters, two equal partitions are unlikely, so two
+ * restarts with nearly the best inertia count as agreement. Returns the number of restarts in
+ * *n_run. */
 static ddsc_status run_until_agreed(kmeans_tries *f, int64_t *n_run)
 {
     int64_t restarts = f->p.restarts;
@@ -336,8 +338,8 @@ static runner *best_runner(const kmeans_tries *f)
     return best;
 }
 
-/* Copies the labels of the best restart from the rank that ran it. The best restart of all is also
- * the best one of its rank. */
+/* Copies the labels of the best restart from the rank that ran it. On this rank, it is also the
+ * best restart. */
 static ddsc_status share_best(const kmeans_tries *f, runner *best, int64_t n_run)
 {
     int64_t which = 0, *parts = NULL;

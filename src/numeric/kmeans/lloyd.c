@@ -1,9 +1,9 @@
 /* Implements Lloyd's algorithm with matrix products and the bounds of Hamerly (2010).
  *
- * If the bounds prove that the center of a row is still the nearest one, the row keeps its label,
- * and no distance is computed. Sums over rows are computed in pieces of fixed size and added in a
- * fixed tree, so that the result does not depend on the number of threads. A piece without changed
- * labels keeps its sums. */
+ * If the bounds prove that the center of a row is still the nearest one, the label of the row does
+ * not change, and no distance is computed. Sums are computed per block of rows of fixed size and
+ * added in a fixed tree, so that the result does not depend on the number of threads. The sums of a
+ * block are recomputed only if a label in the block has changed. */
 #include <math.h>
 #include <string.h>
 
@@ -40,13 +40,13 @@ struct lloyd {
     double slack; /* rounding error of differences of squared distances */
     int32_t *label;
     double *norm2; /* n: |x|^2 */
-    /* n: upper bound on the distance to the row's center, and lower bound on the distance to any
-     * other. */
+    /* n: upper bound on the distance to the row's center; lower bound on the distance to any other
+     * center. */
     double *upper, *lower;
-    double *sum;    /* one per piece: k x dim weighted sums */
-    double *mass;   /* one per piece: k sums of weights */
-    int64_t *count; /* one per piece: k counts */
-    /* One entry per piece: number of labels that changed in this iteration, and number of rows
+    double *sum;    /* one per block: k x dim weighted sums */
+    double *mass;   /* one per block: k sums of weights */
+    int64_t *count; /* one per block: k counts */
+    /* One entry per block: number of labels that changed in this iteration, and number of rows
      * compared with all centers so far. */
     int64_t *changed, *compared;
     double *total;      /* k x dim */
@@ -176,8 +176,8 @@ static bool is_undecided(const lloyd *l, int64_t i)
     return !(away > upper && (away - upper) * (away + upper) > l->slack);
 }
 
-/* Returns the center with the smallest |c|^2 - 2 x.c, and updates the bounds of the row. Ties go to
- * the lower number. */
+/* Returns the center with the smallest |c|^2 - 2 x.c, the lowest number among equal ones, and
+ * updates the bounds of the row. */
 static int32_t own_center(lloyd *l, int64_t i, const double *dot)
 {
     int32_t best = 0;
@@ -233,7 +233,7 @@ static void sum_piece(lloyd *l, int64_t begin, int64_t end)
     }
 }
 
-/* Updates the labels of a piece of rows, and the piece's share of the new centers. */
+/* Updates the labels of a block of rows, and the block's contribution to the new centers. */
 static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     lloyd *l = arg;
@@ -258,7 +258,7 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
 
 /* ---- centers ---- */
 
-/* Adds the sums of the pieces in a fixed tree. Returns the number of changed labels. */
+/* Adds the sums of the blocks in a fixed tree. Returns the number of changed labels. */
 static int64_t gather_pieces(lloyd *l)
 {
     int64_t size = l->k * l->p->dim, changed = 0;
@@ -294,7 +294,7 @@ static int64_t farthest(const lloyd *l)
 }
 
 /* Moves the row that is farthest from its center to each empty cluster. The sums of the affected
- * pieces are recomputed. */
+ * blocks are recomputed. */
 static int64_t fill_empty(lloyd *l)
 {
     int64_t dim = l->p->dim, filled = 0;
@@ -317,7 +317,7 @@ static int64_t fill_empty(lloyd *l)
     return filled;
 }
 
-/* Computes half the distance of each center to its nearest neighbor. */
+/* Computes half the distance from each center to the nearest other center. */
 static void measure_gaps(lloyd *l)
 {
     int64_t dim = l->p->dim;

@@ -8,10 +8,11 @@
 #include "numeric/linalg/linalg.h"
 
 enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
-/* Size of the sample that represents all rows during initialization: the total for up to MANY
- * centers, and the number per center for more. A sample of up to TABLE_MOST rows has a table of
- * distances, of at most 64 MiB, that all restarts share. For titles with K = 150, a restart takes
- * 1.0 instead of 3.5 CPU seconds, and inertia and AMI are the same (bench/shorttext_speed.py). */
+/* Initialization may use a sample of SAMPLE_PER_CENTER rows per center, but at least SAMPLE_MIN
+ * rows. If there are more than MANY centers, all restarts share one sample, of at least TABLE_LEAST
+ * and at most TABLE_MOST rows, with a table of distances of at most 64 MiB. For titles with K =
+ * 150, a restart takes 1.0 instead of 3.5 CPU seconds, and inertia and AMI are the same
+ * (bench/shorttext_speed.py). */
 enum {
     SAMPLE_MIN = 4096,
     MANY = 64,
@@ -27,7 +28,7 @@ typedef struct spread {
     int64_t drawn[DRAWS_MAX];
     int n_draws;
     double *rows;    /* n_draws x dim: copies of the candidates */
-    double *partial; /* pieces x DRAWS_MAX: remaining sum for each candidate */
+    double *partial; /* blocks x DRAWS_MAX: remaining sum for each candidate */
 } spread;
 
 /* Computes the squared distances (n x DRAWS_MAX) of n rows to the first n_draws candidates. */
@@ -65,7 +66,7 @@ static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Makes the first candidate a center, and updates d2. */
+/* Makes the first candidate the next center, and updates d2. */
 static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
@@ -89,8 +90,8 @@ static double partial_sum(const spread *s, int t)
     return tree_sum(s->partial + t, (s->p->n + s->piece_rows - 1) / s->piece_rows, DRAWS_MAX);
 }
 
-/* Draws a row with probability proportional to weight x d2. `partial` holds the sums of the
- * pieces. */
+/* Draws a row with probability proportional to weight x d2. `partial` contains the sums of the
+ * blocks of rows. */
 static int64_t draw_row(const spread *s, double total, rng *r)
 {
     double at = rng_uniform(r) * total;
@@ -104,7 +105,7 @@ static int64_t draw_row(const spread *s, double total, rng *r)
         if (at < 0 && last >= 0)
             return last;
     }
-    /* Because of rounding, the draw is past the end, so the last row that is not yet a center is
+    /* Rounding has placed the draw past the end, so the last row that is not yet a center is
      * used. */
     for (int64_t i = s->p->n - 1; last < 0 && i >= 0; i--)
         if (s->d2[i] > 0)
@@ -177,7 +178,7 @@ done:
     return status;
 }
 
-/* Draws one row from each of `count` equal parts. */
+/* Draws one row from each of `count` ranges of equal length. */
 static ddsc_status draw_sample(ddsc_context *ctx, kmeans_sample *s, const kmeans_problem *problem,
                                int64_t count, rng *r)
 {

@@ -1,5 +1,5 @@
 /* Implements Lloyd's algorithm with the squared distances D between all pairs of rows instead of
- * coordinates. It is used for few rows in many dimensions.
+ * coordinates. The table is used for few rows in many dimensions.
  *
  * Let cluster c have m rows, let T_ic be the sum of D_ij over its rows j, and let W_c be the sum of
  * T_jc over its rows. Then
@@ -24,8 +24,8 @@ typedef struct table_job {
     double *pairs;
 } table_job;
 
-/* Computes the distances between a strip of rows and all rows up to its end, and mirrors the part
- * before the strip. */
+/* Computes the distances between the rows [begin, end) and all rows before `end`, and mirrors the
+ * distances to rows before `begin`. */
 static ddsc_status fill_strip(void *arg, int64_t begin, int64_t end, int worker)
 {
     const table_job *j = arg;
@@ -58,8 +58,8 @@ ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem
 {
     int64_t draws = p->restarts * p->k * (kmeans_draws(p) + 1);
     *pairs = NULL;
-    /* Half of the table takes as long as an initialization with n / 2 candidates in total. The
-     * table also makes the runs faster. */
+    /* Computing half of the table takes as long as evaluating n / 2 candidates during
+     * initialization. The table also makes Lloyd's iterations faster. */
     if (p->weight || p->n > ROWS_MOST || draws < p->n ||
         p->n * p->n > ctx_memory_left(ctx) / 4 / (int64_t)sizeof(double))
         return DDSC_OK;
@@ -77,7 +77,7 @@ struct lloyd_table {
     double *sum;              /* k x n: T, one row per cluster */
     double *within;           /* k: W */
     int64_t *size;            /* k */
-    double apart;             /* squared distances up to this are rounding errors */
+    double apart;             /* smaller squared distances are rounding errors */
 };
 
 ddsc_status lloyd_table_create(ddsc_context *ctx, lloyd_table **out, const kmeans_problem *p)
@@ -145,7 +145,7 @@ static void measure_within(lloyd_table *t)
         t->within[t->label[i]] += t->sum[t->label[i] * t->p->n + i];
 }
 
-/* Finds the nearest center of each row. Ties go to the lower number. */
+/* Finds the nearest center of each row. If several are equally near, the lowest number is used. */
 static void find_nearest(lloyd_table *t)
 {
     int64_t n = t->p->n;

@@ -7,10 +7,11 @@
 #include "base/sized.h"
 #include "numeric/labels/scores.h"
 
-/* The sparse contingency table: its cells sorted by (label, truth), and the sizes of both sides. */
+/* The sparse contingency table: its cells, sorted by (label, truth), and the class sizes of both
+ * labelings. */
 typedef struct scores_table {
     int64_t n, n_cells, n_labels, n_truth;
-    uint64_t *key;  /* label << 32 | truth while sorting, then with consecutive numbers */
+    uint64_t *key;  /* label << 32 | truth while sorting; later with consecutive numbers */
     int64_t *cell;  /* counts */
     int64_t *label; /* n_labels sizes */
     int64_t *truth;
@@ -64,9 +65,10 @@ static ddsc_status table_make(ddsc_context *ctx, scores_table *t, int64_t n, con
             t->order[t->n++] = truth[i];
         }
     if (t->n == 0)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
-                     "none of the %lld items has a label on both sides, so they cannot be compared",
-                     (long long)n));
+        TRY(ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "none of the %lld items has a label in both labelings, so they cannot be compared",
+            (long long)n));
     TRY(MEM_NEW(ctx, t->cell, t->n));
     TRY(MEM_NEW(ctx, t->label, t->n));
     TRY(MEM_ZERO(ctx, t->truth, t->n));
@@ -108,9 +110,9 @@ static double log_factorial(double x)
     return lgamma_r(x + 1, &sign);
 }
 
-/* Returns the expected mutual information of a label of size a and a truth of size b under random
- * matching: the sum over the overlap x of x/n log(n x / (a b)) times its hypergeometric
- * probability. */
+/* Returns the contribution of a label of size a and a truth of size b to the expected mutual
+ * information of random labelings: the sum over the overlap x of x/n log(n x / (a b)) times the
+ * hypergeometric probability of x. */
 static double expected_pair(double a, double b, double n)
 {
     double sum = 0, low = fmax(1, a + b - n), high = fmin(a, b);
@@ -130,7 +132,7 @@ static double expected_pair(double a, double b, double n)
     return sum;
 }
 
-/* Finds the distinct sizes and their counts, because equal sizes have the same expected
+/* Finds the distinct sizes and their counts, because equal sizes contribute equally to the expected
  * information. */
 static int64_t group_sizes(int64_t *size, int64_t *times, int64_t k)
 {
@@ -167,7 +169,8 @@ static ddsc_status expect_rows(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Computes the expected mutual information. It sorts the sizes in t, so it must be called last. */
+/* Computes the expected mutual information. This sorts the sizes in t, so the function must be
+ * called last. */
 static ddsc_status expected_information(ddsc_context *ctx, double *expected, scores_table *t)
 {
     ddsc_status status = DDSC_OK;

@@ -1,5 +1,5 @@
-/* Wraps BLAS for row-major matrices, running on the calling thread only, and computes sums over
- * rows in a fixed order. */
+/* Wraps BLAS for row-major matrices on the calling thread, and computes sums over rows in a fixed
+ * order. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -41,8 +41,8 @@ void la_sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float
     serial_end(saved);
 }
 
-/* Returns the inner product with four running sums in a fixed order, so that the bits are the same
- * everywhere. */
+/* Computes the inner product with four running sums in a fixed order, so that the result has the
+ * same bits on every machine. */
 double la_dot(int64_t n, const double *x, const double *y)
 {
     double s[4] = {0, 0, 0, 0};

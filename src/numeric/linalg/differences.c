@@ -1,6 +1,6 @@
-/* Computes squared distances by differences. This avoids cancellation, and each value depends on
- * its two rows only. If a matrix product is used instead, the bits also depend on the other rows of
- * the block. */
+/* Computes squared distances from differences of coordinates. Differences avoid cancellation, and
+ * each distance depends only on its two rows. With a matrix product, the bits would also depend on
+ * the other rows of the block. */
 #include "base/simd.h"
 #include "numeric/linalg/linalg.h"
 

@@ -19,7 +19,7 @@ static bool has_nan(int64_t n, const double *matrix)
 /* The matrix is symmetric, so column-major LAPACK returns the eigenvectors as columns, which are
  * rows in row-major order. The workspace is allocated from the context, so it counts against the
  * memory limit. Divide and conquer fails for about one in ten thousand matrices with many equal
- * eigenvalues. In that case, QR iteration solves the problem. */
+ * eigenvalues. In this case, QR iteration is used. */
 ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, double *values,
                                double *vectors)
 {

@@ -1,10 +1,10 @@
 /* Computes principal directions by a randomized range finder with power iterations (Halko,
  * Martinsson, Tropp 2011).
  *
- * The iteration is Q <- orth(Z^T (Z Q)), where Z holds the centered rows and is never stored. The
- * principal axes of Z Q then give the directions. Four rounds reduce the error of a direction by
- * the eighth power of a ratio: the largest singular value beyond the basis divided by the singular
- * value of the direction. */
+ * The iteration is Q <- orth(Z^T (Z Q)), where Z consists of the centered rows and is never stored.
+ * The principal axes of Z Q then give the directions. Four rounds reduce the error of a direction
+ * by the eighth power of a ratio: the largest singular value beyond the basis divided by the
+ * singular value of the direction. */
 #include <math.h>
 #include <string.h>
 
@@ -21,12 +21,12 @@ typedef struct range_finder {
     double *basis;  /* width x d, rows orthonormal or zero */
     double *image;  /* n x width */
     double *sum;    /* PIECES x width x d */
-    int64_t piece;  /* number of rows per piece */
+    int64_t piece;  /* number of rows per block */
     double *energy; /* PIECES: squared norms of the centered rows */
     scratch chunk;  /* CHUNK_ROWS centered rows */
 } range_finder;
 
-/* Computes image = Z Q for a piece of rows, and the piece's share of image^T Z. */
+/* Computes image = Z Q for a block of rows, and the block's contribution to image^T Z. */
 static ddsc_status apply_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     const range_finder *r = arg;
@@ -46,7 +46,8 @@ static ddsc_status apply_piece(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-/* Adds the sums of the pieces in order and orthonormalizes them, which gives the next basis. */
+/* Adds the sums of the blocks in order and orthonormalizes the total, which gives the next
+ * basis. */
 static ddsc_status power_round(range_finder *r)
 {
     int64_t size = r->d * r->width;

@@ -1,8 +1,8 @@
-/* Projects rows onto the two directions of largest variance, for figures.
+/* Projects rows onto their two directions of largest variance, for figures.
  *
  * The directions are computed by power iterations with a fixed start. If variances are equal, as
- * they can be for separate components, rounding determines the directions that an
- * eigendecomposition returns. Power iterations find the same directions on every machine. */
+ * can occur with separate components, the directions that an eigendecomposition returns depend on
+ * rounding. Power iterations find the same directions on every machine. */
 #include <math.h>
 #include <string.h>
 
@@ -30,8 +30,8 @@ static double dot(const double *x, const double *y, int64_t n)
     return sum;
 }
 
-/* Returns a power of two that scales all values below 1, so that products neither overflow nor lose
- * bits. */
+/* Returns a power of two that scales all values to magnitudes below 1, so that products neither
+ * overflow nor lose bits. */
 static double project_scale_of(const double *x, int64_t n)
 {
     double largest = 0;
@@ -58,7 +58,7 @@ static ddsc_status project_center_rows(projection *p)
     return DDSC_OK;
 }
 
-/* Computes a range of rows of the products. Every sum runs in the order of `length`. */
+/* Computes rows [begin, end) of `products`. Each sum adds the rows of `centered` in order. */
 static ddsc_status multiply(void *arg, int64_t begin, int64_t end, int worker)
 {
     const projection *p = arg;
@@ -89,7 +89,7 @@ static bool sweep(const projection *p, double *v, double *work, const double *be
     return true;
 }
 
-/* Computes an eigenvector of the products. It is zero if all variance is along `before`. */
+/* Computes an eigenvector of the products. The result is zero if all variance is along `before`. */
 static ddsc_status project_iterate(const projection *p, double *v, double *work,
                                    const double *before)
 {
@@ -100,15 +100,15 @@ static ddsc_status project_iterate(const projection *p, double *v, double *work,
         n_sweeps++;
         CHECK(progress_poll(p->ctx));
     }
-    /* If the remainder consists of rounding errors only, it is not orthogonal to `before`, and the
+    /* If the remainder consists only of rounding errors, it is not orthogonal to `before`, and the
      * result is zero. */
     if (n_sweeps == 0 || (before && fabs(dot(v, before, p->order)) > 0.01))
         memset(v, 0, (size_t)p->order * sizeof *v);
     return DDSC_OK;
 }
 
-/* Converts an eigenvector to a direction in the space of the columns. Its largest entry is made
- * positive. */
+/* Converts an eigenvector to a direction in the space of the columns, with a positive largest
+ * entry. */
 static void take_direction(const projection *p, double *direction, const double *v)
 {
     int64_t largest = 0;

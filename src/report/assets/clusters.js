@@ -118,14 +118,14 @@ function middleItems(by, g, most) { // the items closest to the median position 
   const cx = median(place.x), cy = median(place.y), away = i => (place.x[i] - cx) ** 2 + (place.y[i] - cy) ** 2;
   return members.sort((a, b) => away(a) - away(b)).slice(0, most);
 }
-function averageOf(means, by, g) { // the mean picture of a cluster, and its difference to the other clusters
+function averageOf(means, by, g) { // the mean picture of a cluster, and its difference from the other clusters
   const { side, size, sum } = means, rest = size.reduce((a, b) => a + b, 0) - size[g];
   const here = sum[g].map(v => v / Math.max(1, size[g]));
   const others = here.map((_, c) => sum.reduce((a, other, o) => a + (o === g ? 0 : other[c]), 0) / Math.max(1, rest));
   const color = colorOf(by, g), name = by.names[g];
   return make('p', { class: 'average' },
     make('span', null, drawCells(side, here, color, color, 'average item of ' + name), 'average'),
-    make('span', null, drawCells(side, here.map((v, c) => v - others[c]), color, ink('--none'), 'difference of ' + name + ' to the others'), 'difference to the others (gray: less)'));
+    make('span', null, drawCells(side, here.map((v, c) => v - others[c]), color, ink('--none'), 'difference between ' + name + ' and the other clusters'), 'difference from the other clusters (gray: less)'));
 }
 function addAverages(cards) {
   const by = clustering(), means = cards.length ? meanPictures(by) : null;

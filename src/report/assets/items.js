@@ -7,7 +7,7 @@ const tableColumns = [
   { name: 'cluster', text: i => clusterName(i), fill: i => clusterLink(clustering().of[i]) },
 ];
 if (ambiguity) {
-  tableColumns.push({ name: 'next cluster', text: i => nextName(i), fill: i => [nextName(i)] });
+  tableColumns.push({ name: 'nearest other cluster', text: i => nextName(i), fill: i => [nextName(i)] });
   tableColumns.push({ name: 'ambiguity', number: ambiguityOf, fill: i => [state.at === chosen ? ambiguityOf(i).toFixed(2) : ''] });
 }
 const table = { sort: tableColumns[ambiguity ? 3 : 0], falling: Boolean(ambiguity), rows: 20 }; // sort holds the column itself, because names may be equal
@@ -91,7 +91,7 @@ function reason(i, other, isNearest) { // why two items are close
   if (data.words && data.words.flows && isNearest) return planWords(i);
   if (data.words) {
     const common = heavyWords(i).filter(w => heavyWords(other).includes(w));
-    return common.length ? 'both heavy in ' + common.join(', ') : 'no heavy words in common';
+    return common.length ? 'words with much mass in both: ' + common.join(', ') : 'no words with much mass in common';
   }
   if (!data.means) return '';
   const theirs = farMeans(other);
@@ -101,7 +101,7 @@ function reason(i, other, isNearest) { // why two items are close
 }
 function standingWords(i) {
   if (!ambiguity || next[i] === NONE || state.at !== chosen) return '';
-  const d = ambiguityOf(i), where = d > 0.45 ? 'on the boundary with' : d > 0.3 ? 'closer to its own cluster; the next is' : 'well inside its cluster; the next is';
+  const d = ambiguityOf(i), where = d > 0.45 ? 'on the boundary with' : d > 0.3 ? 'closer to its own cluster; the nearest other one is' : 'well inside its cluster; the nearest other one is';
   return `${where} ${data.names[next[i]]} (ambiguity ${d.toFixed(2)}; 0.5 is the boundary)`;
 }
 function neighborList(i) {

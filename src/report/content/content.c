@@ -352,7 +352,6 @@ static void put_transforms(ddsc_report *r, json_t *root)
         put_last(r, batches, result_string(name));
 }
 
-/* Writes the same keys as json_put_merging of the program. */
 static void put_compress_accuracy(ddsc_report *r, json_t *c)
 {
     const ddsc_compress_report *found = &r->compress;
@@ -376,6 +375,7 @@ static void put_input(ddsc_report *r, json_t *root)
         put_last(r, files, result_string(r->origin.inputs[i]));
     if (r->origin.compress) {
         json_t *c = put_object(r, root, "compress");
+        put_count(r, c, "m", r->origin.compress_points);
         put_count(r, c, "points_before", r->compress.n_before);
         put_count(r, c, "points_after", r->compress.n_after);
         put_real(r, c, "mean_w2", r->compress.mean_w2);
@@ -387,7 +387,7 @@ static void put_input(ddsc_report *r, json_t *root)
     put_transforms(r, root);
 }
 
-/* Writes the number of labels that the words of the documents changed. */
+/* Writes the number of labels that refinement by words changed. */
 static void put_refinement(ddsc_report *r, json_t *root)
 {
     if (r->view.n_refine_rounds == 0 && !r->view.refine_stopped)

@@ -9,7 +9,7 @@
 ddsc_status content_build(ddsc_report *r);
 /* Computes r->distance, r->ambiguity and r->next from r->coords and the labels of the items. */
 ddsc_status content_find_ambiguity(ddsc_report *r, const int32_t *labels, int64_t n);
-/* Writes what an update changed to the keys "update" and "unused_numbers". */
+/* Writes the changes made by an update to the keys "update" and "unused_numbers". */
 void content_put_update(ddsc_report *r, json_t *root);
 /* content_put_merges writes the merges of clusters to the key "tree". content_find_order fills
  * r->order. */
@@ -30,8 +30,8 @@ void content_put_verdict(ddsc_report *r, json_t *root);
 /* Returns true if the gaps of the graph were examined. */
 bool content_judged(const ddsc_report *r);
 /* Returns true if the report should recommend the next step of the level. There is no verdict on a
- * single cluster, on clusters of one item each, or on methods without a graph. The advice has a
- * note on the first two cases. */
+ * single cluster, on clusters of one item each, or on methods without a graph. The advice mentions
+ * the first two cases. */
 bool content_has_next_step(const ddsc_report *r);
 /* Returns one or two words that describe the agreement between halves. */
 const char *content_agreement_word(double halves);

@@ -76,8 +76,9 @@ static ddsc_status check_source(ddsc_report *r)
     if (from->labels && !from->measures)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: labels require measures");
     if (r->k > 0 && r->measures && r->view.n != r->items.n_items)
-        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: %lld labels, but %lld measures",
-                        (long long)r->view.n, (long long)r->items.n_items);
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
+                        "report: there are %lld labels, but %lld items", (long long)r->view.n,
+                        (long long)r->items.n_items);
     if (r->trust.n > 0 && r->trust.n != r->view.n)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
                         "report: the stability covers %lld items, but %lld were clustered",
@@ -94,7 +95,7 @@ static ddsc_status check_source(ddsc_report *r)
     return DDSC_OK;
 }
 
-/* ---- what is computed ---- */
+/* ---- computations ---- */
 
 /* Writes the label of every input row, or -1 for dropped items and excluded outliers. */
 static void label_rows(int32_t *to, const int32_t *labels, const ddsc_report *r)

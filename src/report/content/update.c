@@ -1,5 +1,5 @@
-/* Writes what an update changed: items, and clusters that are the same, split, merged, new or
- * vanished. */
+/* Writes the changes made by an update: the items, and the clusters that are the same, split,
+ * merged, new or vanished. */
 #include "report/content/content.h"
 
 static void put_change(ddsc_report *r, json_t *events, const ddsc_identity_event *e)
@@ -21,7 +21,7 @@ static void put_change(ddsc_report *r, json_t *events, const ddsc_identity_event
     put_text(r, object, "text", e->words);
 }
 
-/* Writes a cluster that more clusters than before would add. */
+/* Writes a candidate for an additional cluster. */
 static void put_candidate(ddsc_report *r, json_t *candidates, const ddsc_update_candidate *c)
 {
     json_t *object = put_row(r, candidates);

@@ -1,5 +1,5 @@
 /* Compares two results by the ids of their items: joins the items, finds the clusters that are the
- * same (ddsc_identity_run), and counts the items that go from each cluster to each other one. */
+ * same (ddsc_identity_run), and counts the items of every pair of an old and a new cluster. */
 #include "report/diff/diff.h"
 
 #include <stdlib.h>
@@ -169,8 +169,9 @@ static void check_numbers(ddsc_diff *d)
             d->numbers = strcmp(number, text_table_get(&d->side[s].id, i)) == 0;
         }
     if (d->numbers)
-        ctx_warn(d->ctx, "the ids of both results are row numbers, so items are matched by row; "
-                         "the comparison is valid only if the rows are the same items in both");
+        ctx_warn(d->ctx,
+                 "the ids of both results are row numbers, so items are matched by row; the "
+                 "comparison is valid only if both results have the same items in the same rows");
 }
 
 static ddsc_status diff_count_sizes(ddsc_diff *d, int side)
@@ -205,7 +206,8 @@ static ddsc_status find_changes(ddsc_diff *d)
     return DDSC_OK;
 }
 
-/* Runs the comparison of clusters on the shared items. Labels of the second result are kept. */
+/* Compares the clusters on the shared items. The clusters of the second result keep their
+ * numbers. */
 static ddsc_status match_clusters(ddsc_diff *d, const ddsc_identity_settings *settings)
 {
     ddsc_status status = DDSC_OK;

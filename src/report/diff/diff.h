@@ -13,13 +13,13 @@ typedef enum diff_change {
     DIFF_MOVED,    /* any other change between two clusters */
     DIFF_ENTERED,  /* the item was in no cluster and is now in one */
     DIFF_LEFT,     /* the reverse */
-    DIFF_ADDED,    /* only the second result has it */
-    DIFF_REMOVED,  /* only the first result has it */
+    DIFF_ADDED,    /* the item is only in the second result */
+    DIFF_REMOVED,  /* the item is only in the first result */
     DIFF_CHANGES
 } diff_change;
 
-/* All items that go from one cluster to another. On each side, the value k means "in no cluster",
- * and k + 1 means that the side does not have the items. */
+/* All items with the same pair of an old and a new cluster. On each side, the value k means "in no
+ * cluster", and k + 1 means that the side does not have the items. */
 typedef struct diff_flow {
     int64_t from, to, n;
     diff_change change;
@@ -44,7 +44,7 @@ struct ddsc_diff {
     ddsc_scores scores;
     char *change; /* k x k: a diff_change for each pair of clusters */
     diff_flow *flow;
-    int64_t n_flows; /* changes first, then by decreasing number of items */
+    int64_t n_flows; /* changes come first, then larger flows before smaller ones */
 };
 
 /* Compares two sides and takes ownership of them. Each side has a result with a tree and labels, a

@@ -1,19 +1,20 @@
 /* Draws the flow diagram of a comparison (an alluvial diagram, Rosvall and Bergstrom 2010): the
  * clusters of the first result are on the left, and the clusters of the second on the right. A band
- * represents the items that go from one cluster to another. Heights are proportional to the numbers
- * of items. */
+ * represents the items of one pair of an old and a new cluster. Heights are proportional to the
+ * numbers of items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "report/diff/diff.h"
 #include "report/render/page.h"
 #include "report/render/plot.h"
 
 enum { LEFT = 210, MIDDLE = 340, BAR = 12, TOP = 30, HEIGHT = 460, LABELS = 45 };
 
-/* One end of the bands: a cluster, the items in no cluster, or the items that only the other result
- * has. */
+/* One end of the bands: a cluster, the items in no cluster, or the items that are only in the other
+ * result. */
 typedef struct flow_end {
     int64_t cluster, n;
     double place; /* mean position of the items on the left, by which the right side is sorted */
@@ -159,13 +160,8 @@ static void add_end(buffer *b, const flow_picture *p, int side, const flow_end *
     buffer_add_html(b, words.bytes);
     buffer_addf(b, ", %" PRId64 " items</title></rect></g>\n", e->n);
     if (p->n[side] <= LABELS) {
-        int64_t cut = words.length;
-        for (cut = BASE_MIN(cut, SHORT); cut < words.length && cut > 0;)
-            if (((unsigned char)words.bytes[cut] & 0xc0) == 0x80)
-                cut--; /* does not cut a UTF-8 character */
-            else
-                break;
-        bool whole = cut == words.length;
+        size_t length = (size_t)words.length, cut = text_cut(words.bytes, length, SHORT);
+        bool whole = cut == length;
         words.bytes[cut] = 0;
         buffer_addf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
                     side ? x + BAR + 6 : x - 6, e->y + 0.5 * h + 4, side ? "start" : "end");

@@ -99,10 +99,9 @@ static void add_event_rows(buffer *b, const ddsc_diff *d)
     static const char *const heads[] = {"change",  "cluster",  "shared items",
                                         "overlap", "evidence", NULL};
     html_heading(b, "Clusters");
-    html_paragraph(b,
-                   "Two clusters are the same if at least half of the items in either of them are "
-                   "in both (overlap: the Jaccard index on shared items). A part of a split or "
-                   "merged cluster contains at least a fifth of its items.");
+    html_paragraph(b, "Two clusters are the same if they share at least half of their combined "
+                      "items (overlap: the Jaccard index on shared items). A part of a split or "
+                      "merged cluster contains at least a fifth of its items.");
     html_table_begin(b, heads);
     for (int same = 0; same < 2; same++) /* changes first */
         for (int64_t e = 0; e < d->view.n_events; e++)

@@ -47,7 +47,7 @@ bool chart_means(plot *p, const ddsc_report *r)
     *p = (plot){.ctx = p->ctx, .name = "means"};
     plot_words(p, MARGIN, HEAD - 12, ANCHOR_START, "mean");
     plot_words(p, MARGIN + STEP, HEAD - 12, ANCHOR_START,
-               "difference from the others (black: less)");
+               "difference from the other items (black: less)");
     for (size_t c = 0; c < n; c++) {
         const json_t *picture = json_object_get(json_array_get(clusters, c), "picture");
         double y = HEAD + STEP * (double)c;

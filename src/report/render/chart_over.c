@@ -2,6 +2,7 @@
  * interval. Each cluster has a panel with its own scale. */
 #include <math.h>
 
+#include "base/text.h"
 #include "report/render/charts.h"
 #include "report/render/page.h"
 
@@ -16,11 +17,9 @@ static void add_short_name(buffer *b, const ddsc_report *r, int64_t c, int64_t m
         b->status = name.status;
         return;
     }
-    int64_t n = BASE_MIN(name.length, most);
-    while (n < name.length && n > 0 && ((unsigned char)name.bytes[n] & 0xc0) == 0x80)
-        n--;
-    buffer_add_bytes(b, name.bytes, (size_t)n);
-    buffer_add(b, n < name.length ? "..." : "");
+    size_t n = text_cut(name.bytes, (size_t)name.length, (size_t)most);
+    buffer_add_bytes(b, name.bytes, n);
+    buffer_add(b, n < (size_t)name.length ? "..." : "");
     buffer_free(&name);
 }
 
@@ -71,10 +70,10 @@ static void draw_panel(plot *p, const ddsc_report *r, const json_t *over, int64_
                   0.7);
     }
     for (int end = 0; end < 2 && n > 0; end++) {
-        char room[18];
+        char space[18];
         const json_t *name = json_object_get(json_array_get(names, end ? n - 1 : 0), "name");
         plot_words(p, end ? x + PANEL : x, y + BARS + 14, end ? ANCHOR_END : ANCHOR_START, "%s",
-                   chart_short_name(name, room, sizeof room));
+                   chart_short_name(name, space, sizeof space));
     }
 }
 

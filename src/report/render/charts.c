@@ -1,4 +1,5 @@
 /* Draws the charts of a result from its tree, labels, map and items. */
+#include "base/text.h"
 #include "report/render/charts.h"
 #include "report/render/page.h"
 
@@ -104,19 +105,16 @@ bool chart_neighbors(plot *p, const ddsc_report *r)
     return true;
 }
 
-const char *chart_short_name(const json_t *name, char *room, size_t size)
+const char *chart_short_name(const json_t *name, char *space, size_t size)
 {
     const char *full = json_string_value(name);
     size_t n = full ? strlen(full) : 0;
     if (n < size) {
-        snprintf(room, size, "%s", full ? full : "");
-        return room;
+        snprintf(space, size, "%s", full ? full : "");
+        return space;
     }
-    n = size - 4; /* does not cut a UTF-8 character */
-    while (n > 0 && ((unsigned char)full[n] & 0xc0) == 0x80)
-        n--;
-    snprintf(room, size, "%.*s...", (int)n, full);
-    return room;
+    snprintf(space, size, "%.*s...", (int)text_cut(full, n, size - 4), full);
+    return space;
 }
 
 static bool chart_confusion(plot *p, const ddsc_report *r)
@@ -135,13 +133,13 @@ static bool chart_confusion(plot *p, const ddsc_report *r)
     for (size_t c = 0; c < n_clusters; c++)
         plot_words(p, MARGIN + SIDE * ((double)c + 0.5), HEAD - 8, ANCHOR_MIDDLE, "%zu", c);
     for (size_t i = 0; i < n_rows; i++) {
-        char room[20];
+        char space[20];
         const json_t *row = json_array_get(rows, i), *name = json_array_get(names, i);
         double sum = 0, y = HEAD + SIDE * (double)i;
         for (size_t c = 0; c < n_clusters; c++)
             sum += json_number_value(json_array_get(row, c));
         plot_words(p, MARGIN - 8, y + 21, ANCHOR_END, "%s",
-                   chart_short_name(name, room, sizeof room));
+                   chart_short_name(name, space, sizeof space));
         for (size_t c = 0; c < n_clusters; c++) {
             double count = json_number_value(json_array_get(row, c));
             double x = MARGIN + SIDE * (double)c;

@@ -8,8 +8,8 @@
 
 /* Adds the marks of a chart to p. The caller has set the context of p. Returns false if the result
  * has no data for the chart. */
-/* Returns a value as text, shortened to fit into `room`. */
-const char *chart_short_name(const json_t *name, char *room, size_t size);
+/* Returns a value as text, shortened to fit into `space`. */
+const char *chart_short_name(const json_t *name, char *space, size_t size);
 typedef bool (*chart_fn)(plot *p, const ddsc_report *r);
 bool chart_means(plot *p, const ddsc_report *r);
 bool chart_eigenvalues(plot *p, const ddsc_report *r);

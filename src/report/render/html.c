@@ -8,7 +8,7 @@
 #include "report/render/plot.h"
 #include "report_assets.h"
 
-/* Appends a hash as a source of the content security policy. CMake provides it as hexadecimal
+/* Appends a hash as a source of the content security policy. CMake provides the hash as hexadecimal
  * digits, but the policy requires base64. */
 static void add_hash(buffer *t, const char *hex)
 {

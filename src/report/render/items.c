@@ -1,4 +1,4 @@
-/* Writes items.csv, with one line per input row about its item. */
+/* Writes items.csv, with one line per input row. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -39,7 +39,7 @@ static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, 
     }
 }
 
-/* Writes the unrefined label. */
+/* Writes the label before refinement. */
 static void add_spectral(buffer *b, const ddsc_report *r, int64_t item)
 {
     buffer_add(b, ",");

@@ -251,7 +251,7 @@ static void add_views(buffer *t, const ddsc_report *r)
     buffer_add(t, "<div class=\"wide\" id=\"items\"></div>\n");
     if (r->class) {
         html_heading(t, "Classes and clusters");
-        html_paragraph(t, "Rows are the given classes, and columns are the clusters. Click a "
+        html_paragraph(t, "Rows are the known classes, and columns are the clusters. Click a "
                           "number to select its items.");
         buffer_add(t, "<div class=\"wide\" id=\"classes\"></div>\n");
         if (json_is_number(ami))

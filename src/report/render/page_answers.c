@@ -1,4 +1,4 @@
-/* Answers the main questions of a reader from the numbers of the result, and names the clusters. */
+/* Uses the numbers of the result to answer a reader's main questions, and names the clusters. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static void add_marker_name(buffer *t, const json_t *markers)
     }
 }
 
-/* Appends the name given by the user, or a name built from the explanation. Returns false if
- * neither exists. */
+/* Appends the name set by the user, or a name built from the explanation. Returns false if neither
+ * exists. */
 static bool add_known_name(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *cluster = report_page_cluster(r, c);
@@ -206,14 +206,15 @@ static void answer_what(buffer *t, const ddsc_report *r)
     buffer_add(t, ".</dd></div>\n");
 }
 
-/* Begins a part of a list separated by "; ". */
+/* Appends the first words of a list element, preceded by "; " unless it is the first element. */
 static void begin_part(buffer *t, int *n, const char *words)
 {
     buffer_add(t, (*n)++ ? "; " : "");
     buffer_add(t, words);
 }
 
-/* Appends the error of the metric: a relative error for w2, and a difference of D^2 for mmd. */
+/* Appends the median error of an approximate metric. The error is relative for LOT, and a
+ * difference of D^2 for mmd with random features. */
 static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
 {
     const json_t *error = report_page_get(r, "approximation", "error_median");

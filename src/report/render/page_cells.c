@@ -153,7 +153,7 @@ static bool has_distances(const json_t *states)
     return json_array_size(json_object_get(states, "items")) > 1;
 }
 
-/* Adds the means of the states as a table of their own, without the names. */
+/* Adds the means of the states as a separate table without names. */
 static void add_states(buffer *t, const json_t *states)
 {
     static const char *const columns[] = {"share", "means", "distances"};
@@ -227,7 +227,7 @@ static void explain_states(buffer *t, const json_t *states)
                 " points from all items. ",
                 n, json_integer_value(json_object_get(states, "sampled")));
     buffer_add(t, "Their number is the largest for which two random halves of the sample agree "
-                  "(every state is found in both, with an overlap of at least 0.75). ");
+                  "(every state overlaps with a state of the other half by at least 0.75). ");
     for (size_t i = 0; i < json_array_size(tried); i++) {
         const json_t *row = json_array_get(tried, i);
         buffer_addf(t, "%s%" JSON_INTEGER_FORMAT ": %.2f", i ? ", " : "Agreement by number: ",
@@ -245,20 +245,19 @@ static void add_composition(buffer *t, const ddsc_report *r, const json_t *state
     buffer_add(t, "<div class=\"wide\" id=\"state-heat\"></div>\n");
     html_heading(t, "Composition of the items");
     buffer_addf(t,
-                "<p>Each column represents an item, and its parts are the shares of the states. "
-                "The strip above the columns shows the clusters. Items %s. Select a state to sort "
-                "the items by its share.",
+                "<p>Each column represents an item and is divided by the shares of the states. The "
+                "bar above the columns shows the clusters. Items %s. Select a state to sort the "
+                "items by its share.",
                 json_is_true(json_object_get(states, "ordered"))
                     ? "follow the order along the main direction"
                     : "are in input order");
     if ((int64_t)shown < json_integer_value(report_page_get(r, "sizes", "items")))
         buffer_addf(t, " The figure shows %zu evenly spaced items.", shown);
-    buffer_add(t,
-               "</p>\n<ul id=\"mix-states\" class=\"states\"></ul>\n<div class=\"wide\"><canvas "
-               "id=\"mix\" tabindex=\"0\" role=\"application\" aria-label=\"Composition of the "
-               "items: left and right step through them, Enter opens the item\"></canvas></div>\n"
-               "<p id=\"mix-said\" class=\"faint\" aria-live=\"polite\">Point at a column, or "
-               "use the arrow keys.</p>\n");
+    buffer_add(t, "</p>\n<ul id=\"mix-states\" class=\"states\"></ul>\n<div class=\"wide\"><canvas "
+                  "id=\"mix\" tabindex=\"0\" role=\"application\" aria-label=\"Composition of the "
+                  "items: left and right select an item, Enter opens it\"></canvas></div>\n"
+                  "<p id=\"mix-said\" class=\"faint\" aria-live=\"polite\">Point at a column, or "
+                  "use the arrow keys.</p>\n");
 }
 
 static void add_item_flows(buffer *t, const json_t *states)
@@ -267,14 +266,14 @@ static void add_item_flows(buffer *t, const json_t *states)
         return;
     html_heading(t, "Transport between two items");
     buffer_add(t,
-               "<p>The smallest mass that has to change its state to turn the shares of one item "
-               "into those of the other, moved to the nearest states. <code>ddsc states DIR FROM "
-               "TO</code> computes an optimal transport plan between the points of both items, "
-               "and lists the coordinates that change within each state.</p>\n<div "
-               "class=\"controls\" id=\"pair\"><label>from <select "
-               "id=\"pair-from\"></select></label><label>to <select id=\"pair-to\"></select>"
-               "</label></div>\n<div class=\"flows\"><div class=\"wide\" id=\"pair-flow\"></div>"
-               "<div class=\"wide\" id=\"pair-table\"></div></div>\n");
+               "<p>The figure shows the smallest mass that must change its state to turn the "
+               "shares of one item into those of the other. Mass moves to the nearest possible "
+               "states. <code>ddsc states DIR FROM TO</code> computes an optimal transport plan "
+               "between the points of both items, and lists the coordinates that change within "
+               "each state.</p>\n<div class=\"controls\" id=\"pair\"><label>from <select "
+               "id=\"pair-from\"></select></label><label>to <select "
+               "id=\"pair-to\"></select></label></div>\n<div class=\"flows\"><div class=\"wide\" "
+               "id=\"pair-flow\"></div><div class=\"wide\" id=\"pair-table\"></div></div>\n");
 }
 
 static void add_cluster_flows(buffer *t, const json_t *states)

@@ -53,11 +53,11 @@ void report_data_json(buffer *t, const json_t *value)
 void report_data_string(buffer *t, const char *words)
 {
     char *shown = NULL;
-    size_t room = text_visible(NULL, 0, words, strlen(words)) + 1;
-    t->status = t->status < 0 ? t->status : mem_get(t->ctx, &shown, (int64_t)room, 1);
+    size_t space = text_visible(NULL, 0, words, strlen(words)) + 1;
+    t->status = t->status < 0 ? t->status : mem_get(t->ctx, &shown, (int64_t)space, 1);
     if (!shown)
         return;
-    text_visible(shown, room, words, strlen(words));
+    text_visible(shown, space, words, strlen(words));
     json_t *string = result_string(shown);
     mem_free(t->ctx, shown);
     report_data_json(t, string);

@@ -1,15 +1,16 @@
-/* Writes the data about single items: nearest neighbors with distances, next cluster and ambiguity,
- * labels for every K, titles and metadata columns.
+/* Writes the data about single items: nearest neighbors with distances, nearest other cluster and
+ * ambiguity, labels for every K, titles and metadata columns.
  *
- * It also describes what is unusual about each item. If points have names, this description lists
- * the heaviest words of the item, ranked by weight times log(N / items that contain the word), and
- * the words that a transport plan moves to the nearest neighbor. Otherwise, it lists the mean
- * coordinates of the item, in standard deviations over all items. */
+ * The data also describe what is unusual about each item. If points have names, this description
+ * lists the heaviest words of the item, ranked by weight times log(N / items that contain the
+ * word), and the words that a transport plan moves to the nearest neighbor. Otherwise, it lists the
+ * mean coordinates of the item, in standard deviations over all items. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "io/stream/stream.h"
 #include "report/render/report.h"
 
@@ -68,7 +69,7 @@ static void add_near_rows(buffer *t, const ddsc_report *r)
     MEM_FREE(t->ctx, rows, length);
 }
 
-/* Writes the ambiguity as 0 .. 255 for 0 .. 0.5, and the next cluster. */
+/* Writes the ambiguity as 0 .. 255 for 0 .. 0.5, and the nearest other cluster. */
 static void add_standing_of(buffer *t, const ddsc_report *r)
 {
     if (!r->next)
@@ -129,9 +130,7 @@ static void add_titles(buffer *t, const ddsc_report *r)
         const char *title = own < 0 ? "" : ddsc_measures_get_title(r->measures, own);
         size_t n = strlen(title);
         if (r->n_rows > LONG_TITLES && n > SHORT_TITLE) {
-            n = SHORT_TITLE; /* does not cut a UTF-8 character */
-            while (n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80)
-                n--;
+            n = text_cut(title, n, SHORT_TITLE);
             memcpy(cut, title, n);
             cut[n] = 0;
             title = cut;

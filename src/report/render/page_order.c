@@ -98,6 +98,6 @@ void report_page_order(buffer *t, const ddsc_report *r)
         "The curves show the mean of each coordinate along the order, from the first item to the "
         "last, with a 95% band and the range. They are sorted by rank correlation, largest first. "
         "This figure is descriptive, because the order was computed from the same data. <code>ddsc "
-        "order</code> compares the order with columns about the items, and <code>--start</code> "
+        "order</code> compares the order with metadata columns, and <code>--start</code> "
         "sets its direction.</p>\n<div id=\"order-curves\" class=\"multiples\"></div>\n");
 }

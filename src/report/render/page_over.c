@@ -41,7 +41,7 @@ static void add_period_row(buffer *t, const char *name, const json_t *row)
     html_row_end(t);
 }
 
-/* Adds the periods in which a cluster begins or ends. */
+/* Adds the first period of a new cluster, and the last period of a vanished cluster. */
 static void add_life(buffer *t, const json_t *cluster, const json_t *names)
 {
     static const char *const keys[] = {"new", "vanished"}, *const ends[] = {"first", "last"};

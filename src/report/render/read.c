@@ -9,8 +9,8 @@ typedef struct folder_reader {
     report_path path; /* path of the current file */
 } folder_reader;
 
-/* Returns true if a file exists. Some files are optional: k-means has no map, and a distance
- * matrix has no items. */
+/* Returns true if a file exists. Some files are optional: results of k-means have no map, and
+ * results of a distance matrix have no items. */
 static bool is_there(folder_reader *f, const char *name)
 {
     return access(report_path_of(&f->path, name), F_OK) == 0;
@@ -33,7 +33,7 @@ static ddsc_status load_tree(folder_reader *f)
                         error.text);
     const json_t *version = json_object_get(r->tree, "format_version");
     if (json_integer_value(version) > DDSC_FORMAT_VERSION)
-        return read_refuse(f, "was written by a newer version of ddsc; use this newer version");
+        return read_refuse(f, "was written by a newer version of ddsc; use that version");
     if (!version)
         CHECK(result_upgrade(r));
     r->n_rows = json_integer_value(json_object_get(r->tree, "n"));
@@ -113,7 +113,7 @@ static ddsc_status load_items(folder_reader *f)
     return DDSC_OK;
 }
 
-/* Loads the data for the item drawer and for the slider over K, if the result has them. */
+/* Loads the data for the item drawer and for the slider over K, if they exist. */
 static ddsc_status load_details(folder_reader *f)
 {
     if (is_there(f, "graph.mtx"))

@@ -39,9 +39,9 @@ report_flows *report_find_flows(buffer *b, const ddsc_report *r);
 void report_data_cells(buffer *b, const ddsc_report *r);
 void report_data_order(buffer *b, const ddsc_report *r);
 void report_data_pictures(buffer *b, const ddsc_report *r);
-/* Appends the name given by the user ("business"), a name built from the explanation ("oil,
- * shares, growth") or "cluster 3". Names shared by several clusters are followed by the cluster
- * number. */
+/* Appends the name set by the user ("business"), or else a name built from the explanation ("oil,
+ * shares, growth"), or else "cluster 3". Names shared by several clusters are followed by the
+ * cluster number. */
 void report_add_name(buffer *b, const ddsc_report *r, int64_t cluster);
 /* Returns true if "tree" merges all clusters and there are at least three clusters. */
 bool report_has_merges(const ddsc_report *r);
@@ -70,7 +70,7 @@ const char *report_path_of(report_path *p, const char *name);
 /* Reads result.json into r->tree, r->n_rows and r->k, in the current format. */
 ddsc_status report_load_tree(ddsc_report *r, report_path *path);
 
-/* Appends the candidates for K with their reasons. Returns false if K was given. */
+/* Appends the candidates for K with their reasons. Returns false if K was specified. */
 bool report_add_candidates(buffer *t, const ddsc_report *r);
 
 #endif

@@ -6,7 +6,7 @@
 #include "report/traits/traits.h"
 #include "report/content/content.h"
 
-/* Maximum number of clusters with their own line, in the short and in the long summary. */
+/* Maximum number of clusters that get a line each, in the short and in the long summary. */
 enum { FEW_CLUSTERS = 10, MANY_CLUSTERS = 100, MAX_TRAITS = 6, TYPICAL = 3 };
 
 static void add_head(buffer *t, const ddsc_report *r)
@@ -15,7 +15,7 @@ static void add_head(buffer *t, const ddsc_report *r)
     const char *cost = content_cost_given(r);
     buffer_add(t, r->headline);
     if (!r->measures)
-        buffer_add(t, ", distances as given");
+        buffer_add(t, ", precomputed distances");
     else if (result_by_metric(r))
         buffer_addf(t, ", metric %s%s%s", content_metric_names(r, space), cost ? ", cost " : "",
                     cost ? cost : "");
@@ -32,7 +32,7 @@ static void add_head(buffer *t, const ddsc_report *r)
                     content_agreement_word(json_number_value(halves)), json_number_value(halves));
 }
 
-/* Lists the candidates for K, if K was not given. */
+/* Lists the candidates for K, if K was not specified. */
 static void add_candidate_line(buffer *t, const ddsc_report *r)
 {
     buffer candidates = {.ctx = t->ctx};
@@ -94,7 +94,7 @@ static void add_filled(buffer *t, const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_details; i++)
         if (strcmp(r->view.details[i].name, "filled_error") == 0)
-            buffer_addf(t, ", others filled in (median error %.2g of their spread)",
+            buffer_addf(t, ", the others estimated (median error %.2g of their spread)",
                         r->view.details[i].value);
 }
 
@@ -231,7 +231,7 @@ static void add_cluster_lines(buffer *t, const ddsc_report *r, int64_t most)
     int64_t shown = 0, n_clusters = 0;
     for (int64_t c = 0; c < r->k; c++) {
         if (r->from.update && r->size[c] == 0)
-            continue; /* the number of a cluster that vanished */
+            continue; /* the number belonged to a cluster that vanished */
         if (n_clusters++ < most)
             add_cluster(t, r, c, shown++ == 0);
     }

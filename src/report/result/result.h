@@ -117,7 +117,7 @@ ddsc_status result_classes(ddsc_report *r, const int32_t *truth);
 /* Moves the values of items to their rows in place, and fills dropped rows with NaN. */
 void result_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool result_has_pictures(const ddsc_report *r);
-/* Returns true if the points have names, as words do, that are not types. */
+/* Returns true if the points have names that are not types, such as words. */
 bool result_has_words(const ddsc_report *r);
 /* Converts r->tree, the result.json of a version without format_version, to the current format. */
 ddsc_status result_upgrade(ddsc_report *r);

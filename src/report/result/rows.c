@@ -63,8 +63,8 @@ done:
     return status;
 }
 
-/* Runs backward. The loop runs from the end to the start, so that no value is overwritten before it
- * is moved (row[i] >= i). */
+/* The loop runs from the end to the start, so that no value is overwritten before it is moved
+ * (row[i] >= i). */
 void result_spread(double *block, int64_t n_columns, const ddsc_report *r)
 {
     for (int64_t row = r->n_rows - 1; row >= 0; row--) {

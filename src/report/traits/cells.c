@@ -1,6 +1,6 @@
 /* Describes items whose points have named coordinates, such as samples of cells with markers: the
- * standardized means of each cluster, quantiles, the states of the points, and the transport between
- * clusters from state to state. */
+ * standardized means of each cluster, quantiles, the states of the points, and the transport of
+ * mass between clusters, summed by state. */
 #include "report/traits/cells.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
  *
  * Function words are skipped in two ways. First, a word is skipped if its share in the cluster is
  * less than LEAST_LIFT times its share in the other items. This rule works in every language, but
- * some English pronouns pass it ("he" in sports news). Second, words of English documents are
- * therefore skipped if they are in a list (function_words.c).
+ * it does not exclude some English pronouns ("he" in sports news). Second, words of English
+ * documents are therefore skipped if they are in a list (function_words.c).
  *
  * A phrase replaces a word if most items of the cluster that contain the word contain the phrase.
  * Words that differ from a chosen word only in case or a plural ending, and words of chosen

@@ -42,8 +42,8 @@ typedef struct word_counts {
     double *own;           /* n_words: mass in that item */
 } word_counts;
 
-/* The choice of words: those with a larger share in a cluster than in all other items, or than in
- * one other cluster. */
+/* The arguments for choosing words whose share is larger in a cluster than in all other items, or
+ * than in one other cluster. */
 typedef struct word_contrast {
     int64_t cluster, other; /* other: the nearest cluster, or -1 */
     bool only_other;

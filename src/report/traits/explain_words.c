@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/traits/explain.h"
 
 enum {
@@ -119,7 +120,7 @@ static int by_first_word(const void *a, const void *b)
     return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
 }
 
-/* Appends the phrases whose words both occur to the list of words. */
+/* Appends each phrase whose two words both occur to the list of words. */
 static ddsc_status find_phrases(const ddsc_report *r, word_counts *w)
 {
     const char *text;
@@ -235,9 +236,7 @@ static ddsc_status mark_function_words(const ddsc_report *r, word_counts *w)
 static json_t *word_text(const result_word *known)
 {
     char text[200];
-    size_t length = known->length < sizeof text ? known->length : sizeof text - 1;
-    while (length < known->length && length > 0 && (known->text[length] & 0xc0) == 0x80)
-        length--; /* does not cut a UTF-8 character */
+    size_t length = text_cut(known->text, known->length, sizeof text - 1);
     memcpy(text, known->text, length);
     text[length] = 0;
     return result_string(text);

@@ -69,9 +69,10 @@ done:
     return status;
 }
 
-static int is_canceled(void *ctx)
+/* Other errors mean that there is too little data for halves. */
+static bool is_fatal(ddsc_status status)
 {
-    return ctx_canceled(ctx);
+    return status == DDSC_ERROR_MEMORY || status == DDSC_ERROR_CANCELED;
 }
 
 /* Orders the items by half of their points. A separate context is used, so that its warnings and
@@ -80,16 +81,10 @@ static ddsc_status order_by_half(ddsc_report *r, int64_t *rank, int side)
 {
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = NULL;
-    ddsc_context_settings set;
     ddsc_measures *half = NULL;
     ddsc_clustering *found = NULL;
     result_plan plan = r->plan;
-    ddsc_context_settings_init(&set);
-    set.threads = ddsc_context_get_threads(r->ctx);
-    set.seed = ctx_seed(r->ctx);
-    set.cancel = is_canceled;
-    set.cancel_user = r->ctx;
-    TRY(ddsc_context_create(&ctx, &set));
+    TRY(ctx_create_quiet(&ctx, r->ctx));
     plan.set.k_min = plan.set.k_max = r->k;
     plan.set.metric = &plan.metric;
     plan.set.graph = &plan.graph;
@@ -99,11 +94,11 @@ static ddsc_status order_by_half(ddsc_report *r, int64_t *rank, int side)
 done:
     ddsc_clustering_destroy(found);
     ddsc_measures_destroy(half);
-    ddsc_context_destroy(ctx);
+    ctx_close_quiet(r->ctx, ctx, is_fatal(status) ? status : DDSC_OK);
     return status;
 }
 
-/* Returns the correlation of n pairs of ranks. Pairs with a negative rank are ignored. */
+/* Returns the correlation of n pairs of numbers, or 0 if either is constant. */
 static double correlation(const double *x, const double *y, int64_t n)
 {
     double m = 0, mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
@@ -120,7 +115,9 @@ static double correlation(const double *x, const double *y, int64_t n)
     return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-/* Computes the rank correlation of the orders of two halves, or NaN if a half has no order. */
+/* Computes the rank correlation of the orders of two halves, or NaN if a half has no order. One pair
+ * of halves is enough: on 634 kidney biopsies, its standard deviation over six pairs is .009 for mmd
+ * and .021 for w2, and with three pairs the whole run takes 1.6 times the CPU time. */
 static ddsc_status find_stability(ddsc_report *r, double *rho)
 {
     ddsc_status status = DDSC_OK;
@@ -132,12 +129,8 @@ static ddsc_status find_stability(ddsc_report *r, double *rho)
     for (int side = 0; side < 2; side++) {
         TRY(MEM_NEW(r->ctx, rank[side], n));
         status = order_by_half(r, rank[side], side);
-        if (status < 0 && status != DDSC_ERROR_MEMORY &&
-            status != DDSC_ERROR_CANCELED) { /* too little data for halves */
-            status = DDSC_OK;
+        if (status < 0)
             goto done;
-        }
-        TRY(status);
     }
     for (int64_t i = 0; i < n; i++)
         if (rank[0][i] >= 0 && rank[1][i] >= 0) {
@@ -146,10 +139,9 @@ static ddsc_status find_stability(ddsc_report *r, double *rho)
         }
     if (m >= 3)
         *rho = fabs(correlation(x, y, m));
-    status = DDSC_OK;
 done:
     MEM_FREE(r->ctx, rank[0], rank[1], x, y);
-    return status;
+    return is_fatal(status) ? status : DDSC_OK;
 }
 
 /* Returns true if the stability should be computed. Only the report on a continuum may begin with

@@ -1,4 +1,4 @@
-/* Adds the key "over" to a report: the clusters in each period of a column about the items. */
+/* Adds the key "over" to a report: the clusters in each period of a metadata column. */
 #include <string.h>
 
 #include "report/traits/over.h"
@@ -16,7 +16,7 @@ static ddsc_status over_no_column(const ddsc_report *r, const char *column)
         buffer_addf(&list, "%s%s", c ? ", " : "; the columns are ", name);
     ddsc_status status = list.status;
     if (status >= 0)
-        status = ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "no column \"%s\" about items%s", column,
+        status = ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "no metadata column \"%s\"%s", column,
                           list.length > 0 ? list.bytes : "; the result has no such columns");
     buffer_free(&list);
     return status;

@@ -132,10 +132,9 @@ static void over_put_finding(ddsc_report *r, json_t *list, const over_features *
     const char *name = f->words ? text_table_get(&f->name, x->which)
                                 : ddsc_measures_get_coordinate_name(r->measures, x->which);
     char text[OVER_TEXT];
-    size_t length = name ? BASE_MIN(strlen(name), sizeof text - 1) : 0;
-    while (name && length > 0 && name[length] && ((unsigned char)name[length] & 0xc0) == 0x80)
-        length--; /* does not cut a UTF-8 character */
-    memcpy(text, name ? name : "", length);
+    name = name ? name : "";
+    size_t length = text_cut(name, strlen(name), sizeof text - 1);
+    memcpy(text, name, length);
     text[length] = 0;
     if (!f->words)
         put_count(r, row, "coordinate", x->which);
@@ -189,7 +188,8 @@ static ddsc_status over_allocate_features(ddsc_context *ctx, over_features *f)
     return f->words ? MEM_NEW(ctx, f->seen, f->n_periods * f->n) : DDSC_OK;
 }
 
-/* Fills the sums of one cluster. Items without a period count for no period, but for the cluster.
+/* Fills the sums of one cluster. Items without a period are counted in the cluster but in no
+ * period.
  * */
 static double over_sum_cluster(const ddsc_report *r, over_features *f, const over_items *items,
                                int64_t c)
