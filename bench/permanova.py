@@ -9,13 +9,13 @@ the advised remedy (`per_item`); a covariate (age) that shifts the patients and 
 `adjust`; and pairs of samples of patients who differ, with `block`. The option `--sets` is the number of cohorts of
 each kind.
 
-For comparison, `--few` cohorts of each of the following kinds: the first three with w2; different numbers of cells
-without the remedy, and with `adjust` by log_points, which is valid only for classes of equal size; and planted
-effects. Of these, patients of one class differ by random shifts with a standard deviation of 0.3, and either the
-cells of one class are shifted, or a share of them is replaced by another state. The metric is mmd, or lot for
-different numbers, to which it is more sensitive.
+For comparison, the script also generates `--few` cohorts of each of the following kinds: the first three with w2;
+different numbers of cells without the remedy, and with `adjust` by log_points, which is valid only for classes of equal
+size; and planted effects. In cohorts with a planted effect, patients of one class differ by random shifts with a
+standard deviation of 0.3, and either the cells of one class are shifted, or a share of them is replaced by another
+state. The metric is mmd. Cohorts with different numbers of cells use lot, which is more sensitive to these numbers.
 
-The exit code is 1 if a null cohort is rejected in fewer than 3% or more than 7% of the sets. The Python package must be
+The exit code is 1 if the rejection rate for any kind of null cohort is below 3% or above 7%. The Python package must be
 installed. A run takes about 20 CPU minutes.
 """
 import argparse

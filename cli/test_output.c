@@ -93,8 +93,8 @@ static void note_points(test_result *t)
     text_free(&left);
 }
 
-/* With covariates instead of equal numbers, 27.5% of the tests of null cohorts were significant
- * (bench/permanova.py). */
+/* Adds a note if the test adjusts for log_points instead of using equal numbers of points. In
+ * bench/permanova.py, 27.5% of such tests on null cohorts were significant. */
 static void note_log_points(test_result *t)
 {
     int64_t at = test_columns_find(t->columns, LOG_POINTS);

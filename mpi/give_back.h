@@ -7,7 +7,7 @@
 
 /* SuperLU_DIST, a dependency of PETSc, disables the return of freed memory to the system when it is
  * loaded. Memory freed before the solver runs would then remain allocated to the process, so this
- * function enables the return again. */
+ * function re-enables it. */
 static inline void give_memory_back(void)
 {
 #ifdef __GLIBC__

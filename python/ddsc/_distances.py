@@ -70,7 +70,7 @@ def pairwise(
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
     device : {"cpu", "auto", "cuda", "cuda:N"}
-        "auto" uses a GPU for large sets, if there is one. With "cuda", sinkhorn pairs on a grid are solved on the GPU
+        "auto" uses a GPU for large sets, if available. With "cuda", sinkhorn pairs on a grid are solved on the GPU
         to the same tolerance, but the last digits may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,

@@ -146,12 +146,12 @@ class DDSC(Updating, ModelFile, ToAnnData):
     like : DDSC or path, optional
         A fit, a model.npz or a folder of ``ddsc cluster -o``. `fit` uses the resolved settings of this result: number
         of clusters, metric, bandwidth, epsilon, reference, transforms, n_neighbors, gamma, hubs and sampling. The
-        parameters of the same names are ignored. The distance between two items is then the same in both fits.
+        parameters with the same names are ignored. The distance between two items is then the same in both fits.
     memory_limit : int, optional
         Maximum memory of the library in bytes, including the set created from X. MemoryError is raised if the limit is
         exceeded. A set passed as `Distributions` is not counted.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Device for the products over all pairs. "auto" uses a GPU for large sets, if there is one. Results do not
+        Device for the products over all pairs. "auto" uses a GPU for large sets, if available. Results do not
         depend on the device. If the named GPU is missing, or if a GPU fails, a warning is issued and the CPU is used.
 
     Attributes

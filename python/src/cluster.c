@@ -1,4 +1,4 @@
-/* Implements clustering and scores. */
+/* Implements the bindings for clustering and for scores of labels. */
 #include "core.h"
 
 #define CLUSTER(name, type)                                \

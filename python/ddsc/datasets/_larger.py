@@ -18,7 +18,7 @@ class Larger(NamedTuple):
     sha256: Dict[str, str]
     """The hash of each file after decompression; empty if none is known."""
     checked: bool
-    """True if ddsc has read files with these hashes. Otherwise, the hashes come from other publications."""
+    """True if ddsc has read files with these hashes. Otherwise, the hashes are values published elsewhere."""
 
 
 LARGER: Tuple[Larger, ...] = (

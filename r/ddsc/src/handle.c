@@ -103,8 +103,8 @@ static void print_progress(void *user)
         REprintf("%s%s", line->h->stage[0] ? "\n" : "", line->stage);
 }
 
-/* Printing can also fail in R (for example, in a sink), and that jump must not pass through the
- * library either. */
+/* Printing can also raise an R error (for example, in a sink), which uses longjmp. R_ToplevelExec
+ * prevents a jump through the library here as well. */
 static void on_progress(void *user, const char *stage, int64_t done, int64_t total)
 {
     handle *h = user;

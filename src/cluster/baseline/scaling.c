@@ -1,8 +1,8 @@
 /* Computes entropic barycenters with matrix scaling (iterative Bregman projections). In the plan P
  * = u K v, the scaling v enforces the weights of the item, and u enforces the weights of the
  * center. The weights of the center are the geometric mean of the left marginals (Benamou et al.
- * 2015). The projected method computes the costs of each cluster in a plane, which one ascent step
- * moves after every sweep (Huang, Ma, Lai 2021). */
+ * 2015). The projected method computes the costs of each cluster in a plane, which is updated by
+ * one ascent step after every sweep (Huang, Ma, Lai 2021). */
 #include <math.h>
 #include <string.h>
 

@@ -29,8 +29,8 @@ static double dimension(const double *lambda, int64_t width, double p)
 }
 
 /* Solves dimension(p) = k for p; `dimension` decreases with p. Returns 0 if dimension(0) is at most
- * k. If more than k eigenvalues are 1, there is no solution, and the result is so large that only
- * these eigenvalues contribute. */
+ * k. If more than k eigenvalues are equal to 1, no solution exists, and the returned p is so large
+ * that only these eigenvalues contribute. */
 static double solve_power(const double *lambda, int64_t width, double k)
 {
     double low = 0, high = 1;

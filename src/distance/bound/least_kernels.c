@@ -10,7 +10,7 @@
  * Four bytes share a 32-bit word. The bytes belong to items that are WIDTH apart, so shifts and
  * masks of whole words separate them without permutations. Sums are accumulated in the order of the
  * points, so they are the same on every instruction set. The compiler vectorizes the loops. The 64
- * sums over n points take O(64 n) operations instead of the products of all points. */
+ * sums over n points take 64 n operations and need no products of pairs of points. */
 #include "distance/bound/least_kernels.h"
 
 #include <math.h>

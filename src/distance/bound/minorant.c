@@ -158,8 +158,8 @@ void bound_minorant_free(ddsc_context *ctx, bound_minorant *b)
     *b = (bound_minorant){0};
 }
 
-/* Computes the kernels along both axes: for rows as a function of the distance, and for columns as
- * a matrix. */
+/* Tabulates the kernels of both axes: the kernel of the rows by distance, and the kernel of the
+ * columns as a matrix. */
 static void kernels_make(bound_minorant *b)
 {
     const double *step = b->items->step;

@@ -2,8 +2,8 @@
  *
  * If no cap applies, a row of a matrix is returned without a copy. For points, the distance kernels
  * compute a row into scratch memory, and sum the coordinates in order. A single entry is summed in
- * the same order, so it has the same bits. The bounds for a matrix are its smallest and largest
- * entries. For points, the lower bound is 0, and the upper bound is the cost of the largest
+ * the same order, so the result is bit-identical. The bounds for a matrix are its smallest and
+ * largest entries. For points, the lower bound is 0, and the upper bound is the cost of the largest
  * possible distance between the bounding boxes of the two sets, which takes O((n + m) d) time. */
 #include "distance/exact/cost_rows.h"
 

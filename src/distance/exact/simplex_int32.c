@@ -97,8 +97,8 @@ static bool price_listed(simplex *s, entering *found)
     return false;
 }
 
-/* Adds the blocks that contain arcs with negative reduced cost to the lists. Listed blocks must not
- * contain such arcs. Returns false if no block was added. */
+/* Adds the blocks that contain arcs with negative reduced cost to the lists. price_listed must have
+ * found no such arc in the blocks already listed. Returns false if no block was added. */
 static bool sweep_blocks(simplex *s)
 {
     int64_t added = 0;

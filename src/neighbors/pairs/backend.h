@@ -132,7 +132,7 @@ typedef struct pair_backend {
     /* Optional: prepares appended items (data/growing.h), from item `first` on. If this function is
      * NULL, the metric must be opened again. */
     ddsc_status (*grow)(void *state, int64_t first);
-    /* Computes the squared distances d2[(i-i0)*ld + (j-j0)]. Many threads call this function, with
+    /* Computes the squared distances d2[(i-i0)*ld + (j-j0)]. Threads call it concurrently, with
      * `worker` < n_workers. It adds iterations, gaps and the number of solves that reached their
      * iteration limit to the worker's `stats`. The pair service counts the pairs, and merges the
      * statistics of all workers by sums and maxima. */

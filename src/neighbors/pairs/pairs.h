@@ -70,7 +70,7 @@ ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker);
 int64_t pairs_strip(const pairs *p);
 ddsc_status pairs_prepare(pairs *p, int64_t j0, int64_t j1);
 
-/* Receives a finished tile. Many threads call it, once per tile. */
+/* Receives a finished tile. It is called once per tile, concurrently from several threads. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
 
 /* Computes all requested pairs, tile by tile. */

@@ -207,7 +207,7 @@ static int64_t window_tiles(const window_pair *w)
 }
 
 /* Processes tiles of a pair of windows. If the windows differ, consecutive tiles share no items, so
- * that workers do not wait for each other at the heaps. */
+ * that workers do not contend for the same heaps. */
 static ddsc_status window_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const window_pair *w = arg;

@@ -8,7 +8,7 @@
 #include "neighbors/pairs/nearest.h"
 
 /* Receives a pair i < j and its bound unit * low. `framed` is true if the bound includes the frame
- * bound. Many threads call this function. */
+ * bound. Several threads call this function concurrently. */
 typedef ddsc_status (*prefilter_hit)(void *arg, int64_t i, int64_t j, double bound, bool framed,
                                      int worker);
 

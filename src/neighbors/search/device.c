@@ -30,7 +30,7 @@ typedef struct remote {
     double unit;           /* unit of the keys */
     int64_t strip;         /* rows per strip */
     float *key;            /* strip x most */
-    double *scratch;       /* one per worker: keys and upper bounds on a list */
+    double *scratch;       /* one per worker: keys and upper bounds of a list */
 } remote;
 
 /* Converts the inverse local scales to float weights, the largest of which is in [1, 2). A weight

@@ -19,7 +19,7 @@
 typedef struct settling {
     shortlist *d;
     const nearest *kept;
-    double *scratch; /* one per worker: keys and upper bounds on a list */
+    double *scratch; /* one per worker: keys and upper bounds of a list */
 } settling;
 
 static ddsc_status settle_range(void *arg, int64_t begin, int64_t end, int worker)

@@ -276,8 +276,8 @@ void search_update_take(search_update *u, const ddsc_graph *kept, int64_t n)
     }
 }
 
-/* Removes the items in empty slots from a list. Each entry is read before its position is
- * overwritten. */
+/* Removes deleted items from the list of `item`. Each entry is read before its position is
+ * overwritten. Returns false if the list contains no deleted item. */
 static bool drop_gone(search_update *u, int64_t item)
 {
     nearest *near = &u->near;

@@ -3,9 +3,9 @@
  *
  * The basis V starts as a filtered random block that is wider than the number of wanted vectors, so
  * that it contains a component along every copy of a multiple eigenvalue. Each step takes the first
- * unconverged Ritz vectors, filters them, makes the result orthonormal to the basis and appends it.
- * Rayleigh-Ritz on V then gives the new Ritz pairs. When the basis is full, it is reduced to its
- * best Ritz vectors.
+ * unconverged Ritz vectors, filters them, orthonormalizes the result against the basis and appends
+ * it. Rayleigh-Ritz on V then gives the new Ritz pairs. When the basis is full, it is reduced to
+ * its best Ritz vectors.
  *
  * The search ends when the wanted pairs have converged and a new random block finds no missed
  * eigenvalue. Otherwise, that block is added to the basis, and the search continues.
@@ -92,7 +92,8 @@ static ddsc_status cut_back(solver *s, basis *b, int64_t count)
     return DDSC_OK;
 }
 
-/* Appends the columns of x, which are orthonormal to the basis, and computes their products. */
+/* Appends the columns of x, which are orthonormal and orthogonal to the basis, and computes their
+ * products. */
 static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
 {
     int64_t at = s->v.width, ld = b->capacity, count = x->width;

@@ -9,8 +9,9 @@
 
 #include "numeric/graph/graph.h"
 
-/* Lower limit of the scales, as a fraction of their median. The limit allows items among
- * near-duplicates to become neighbors of other items. */
+/* Lower limit of the scales, as a fraction of their median. Without the limit, the
+ * scale of near-duplicates would be close to 0, and they would never become neighbors of other
+ * items. */
 static const double LOCAL_FLOOR = 0.1;
 
 static double skewness_of(const int64_t *count, int64_t n, int64_t n_edges)

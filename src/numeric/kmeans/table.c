@@ -145,7 +145,7 @@ static void measure_within(lloyd_table *t)
         t->within[t->label[i]] += t->sum[t->label[i] * t->p->n + i];
 }
 
-/* Finds the nearest center of each row, the lowest number among equally near ones. */
+/* Finds the nearest center of each row. If several are equally near, the lowest number is used. */
 static void find_nearest(lloyd_table *t)
 {
     int64_t n = t->p->n;
