@@ -24,7 +24,7 @@ static void add_shape(text *t, int64_t n, bool condensed)
 
 /* Allocates the matrix over all rows, subject to --memory and the memory of the machine. The caller
  * frees it with free(). */
-static double *take_room(session *s, int64_t n, int *code)
+static double *allocate_matrix(session *s, int64_t n, int *code)
 {
     text t = {0};
     double bytes = 8.0 * (double)n * (double)n / (s->opt.condensed ? 2 : 1), limit;
@@ -128,7 +128,7 @@ static int run(session *s)
         return estimate_dry_run(s);
     if (!input_open(s, &in, &code))
         return code;
-    matrix = take_room(s, in.view.n_rows, &code);
+    matrix = allocate_matrix(s, in.view.n_rows, &code);
     if (matrix)
         estimate_announce(s, &in);
     ddsc_pair_stats_init(&stats);

@@ -63,11 +63,11 @@ static void number_classes(update_classes *c, int32_t *label, int64_t n, const j
     int32_t *class = cli_allocate((size_t)n + 1, sizeof *class);
     int64_t n_classes = list_classes(class, label, n);
     int32_t *number = cli_allocate((size_t)n_classes + 1, sizeof *number);
-    char **room = cli_allocate((size_t)(c->n_names + n_classes + 1), sizeof *room);
+    char **extended = cli_allocate((size_t)(c->n_names + n_classes + 1), sizeof *extended);
     if (c->name)
-        memcpy(room, c->name, (size_t)c->n_names * sizeof *room);
+        memcpy(extended, c->name, (size_t)c->n_names * sizeof *extended);
     free(c->name);
-    c->name = room;
+    c->name = extended;
     for (int64_t k = 0; k < n_classes; k++) {
         const char *name = named ? ddsc_measures_get_label_name(named, class[k])
                            : (int64_t)json_array_size(names) == n_classes

@@ -269,12 +269,12 @@ static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_do
  * unconverged Ritz value of the last solve. */
 static PetscInt choose_space(const job *j, PetscInt wanted, double below)
 {
-    PetscInt room = (PetscInt)j->p->n - j->n_known - j->n_found;
+    PetscInt dimension = (PetscInt)j->p->n - j->n_known - j->n_found;
     PetscInt space = wanted + SPACE_MORE > 3 * wanted ? wanted + SPACE_MORE : 3 * wanted;
     double needed = 2 + degree_needed(j, j->next + 0.1 * (below - j->next), below);
     if (needed < (double)space)
         space = needed > LOOK_LEAST ? (PetscInt)needed : LOOK_LEAST;
-    return space < room ? space : room;
+    return space < dimension ? space : dimension;
 }
 
 static int set_up(job *j, EPS eps, PetscInt wanted, look *l)

@@ -73,7 +73,7 @@ PREFIXES = {
     "numeric/kmeans": ["kmeans", "lloyd"],
     "numeric/labels": ["scores"],
     "data": ["check", "compress", "measures", "model", "parts", "recipe", "texts", "units"],
-    "io/stream": ["fields", "files", "numbers", "folder", "owner", "room", "stream", "writer", "zip"],
+    "io/stream": ["fields", "files", "numbers", "folder", "owner", "stream", "writer", "zip"],
     "io/image": ["image"],
     "io/hdf5": ["h5"],
     "io/format": ["archive", "cloud", "csv", "d2", "fcs", "h5ad", "idx", "io", "label", "labels", "mtx", "npy", "npz",

@@ -254,7 +254,7 @@ def test_words(tmp_path):
     assert ddsc.read_text(docs, vectors, words="general").dim == 2
     with pytest.raises(ValueError, match="words='best'"):
         ddsc.read_text(docs, vectors, words="best")
-    with pytest.raises(ValueError, match="words = general needs a file"):
+    with pytest.raises(ValueError, match="words = general requires a file"):
         ddsc.read_text(docs, words="general")
 
 

@@ -265,76 +265,76 @@ ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem)
 
 /* ---- message passing ---- */
 
-ddsc_status team_mail_open(ddsc_context *ctx, team_mail *mail, int64_t record)
+ddsc_status team_queue_open(ddsc_context *ctx, team_queue *queue, int64_t record)
 {
-    *mail = (team_mail){.ctx = ctx, .record = record};
-    return MEM_ZERO(ctx, mail->box, parallel_width(ctx));
+    *queue = (team_queue){.ctx = ctx, .record = record};
+    return MEM_ZERO(ctx, queue->box, parallel_width(ctx));
 }
 
-void team_mail_close(team_mail *mail)
+void team_queue_close(team_queue *queue)
 {
-    for (int w = 0; mail->box && w < parallel_width(mail->ctx); w++)
-        MEM_FREE(mail->ctx, mail->box[w].at, mail->box[w].to);
-    if (mail->ctx)
-        MEM_FREE(mail->ctx, mail->box, mail->in);
-    *mail = (team_mail){0};
+    for (int w = 0; queue->box && w < parallel_width(queue->ctx); w++)
+        MEM_FREE(queue->ctx, queue->box[w].at, queue->box[w].to);
+    if (queue->ctx)
+        MEM_FREE(queue->ctx, queue->box, queue->in);
+    *queue = (team_queue){0};
 }
 
-ddsc_status team_mail_put(team_mail *mail, int worker, int to, const void *record)
+ddsc_status team_queue_put(team_queue *queue, int worker, int to, const void *record)
 {
-    team_box *b = &mail->box[worker];
-    CHECK(MEM_RESERVE(mail->ctx, b->to, &b->n_to, b->n + 1));
-    CHECK(MEM_RESERVE(mail->ctx, b->at, &b->bytes, (b->n + 1) * mail->record));
+    team_box *b = &queue->box[worker];
+    CHECK(MEM_RESERVE(queue->ctx, b->to, &b->n_to, b->n + 1));
+    CHECK(MEM_RESERVE(queue->ctx, b->at, &b->bytes, (b->n + 1) * queue->record));
     b->to[b->n] = (int32_t)to;
-    memcpy(b->at + b->n++ * mail->record, record, (size_t)mail->record);
+    memcpy(b->at + b->n++ * queue->record, record, (size_t)queue->record);
     return DDSC_OK;
 }
 
 /* Packs all boxes into one array, sorted by rank, with bytes[r] for rank r. */
-static ddsc_status mail_pack(const team_mail *mail, char **out, int64_t *bytes)
+static ddsc_status queue_pack(const team_queue *queue, char **out, int64_t *bytes)
 {
     ddsc_status status = DDSC_OK;
-    int size = team_size(mail->ctx), n_workers = parallel_width(mail->ctx);
+    int size = team_size(queue->ctx), n_workers = parallel_width(queue->ctx);
     int64_t *next = NULL, total = 0;
-    TRY(MEM_NEW(mail->ctx, next, size));
+    TRY(MEM_NEW(queue->ctx, next, size));
     memset(bytes, 0, (size_t)size * sizeof *bytes);
     for (int w = 0; w < n_workers; w++)
-        for (int64_t k = 0; k < mail->box[w].n; k++)
-            bytes[mail->box[w].to[k]] += mail->record;
+        for (int64_t k = 0; k < queue->box[w].n; k++)
+            bytes[queue->box[w].to[k]] += queue->record;
     for (int r = 0; r < size; r++) {
         next[r] = total;
         total += bytes[r];
     }
-    TRY(MEM_NEW(mail->ctx, *out, total));
+    TRY(MEM_NEW(queue->ctx, *out, total));
     for (int w = 0; w < n_workers; w++) {
-        const team_box *b = &mail->box[w];
+        const team_box *b = &queue->box[w];
         for (int64_t k = 0; k < b->n; k++) {
-            memcpy(*out + next[b->to[k]], b->at + k * mail->record, (size_t)mail->record);
-            next[b->to[k]] += mail->record;
+            memcpy(*out + next[b->to[k]], b->at + k * queue->record, (size_t)queue->record);
+            next[b->to[k]] += queue->record;
         }
     }
 done:
-    mem_free(mail->ctx, next);
+    mem_free(queue->ctx, next);
     return status;
 }
 
-ddsc_status team_mail_deliver(team_mail *mail)
+ddsc_status team_queue_deliver(team_queue *queue)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_context *ctx = mail->ctx;
+    ddsc_context *ctx = queue->ctx;
     int size = team_size(ctx);
     int64_t *bytes = NULL, total = 0;
     char *out = NULL;
     TRY(MEM_NEW(ctx, bytes, 2 * size));
-    TRY(mail_pack(mail, &out, bytes));
+    TRY(queue_pack(queue, &out, bytes));
     TRY(team_sizes(ctx, bytes, bytes + size));
     for (int r = 0; r < size; r++)
         total += bytes[size + r];
-    TRY(MEM_RESERVE(ctx, mail->in, &mail->in_bytes, total));
-    TRY(team_exchange(ctx, out, bytes, mail->in, bytes + size));
-    mail->n_in = total / mail->record;
+    TRY(MEM_RESERVE(ctx, queue->in, &queue->in_bytes, total));
+    TRY(team_exchange(ctx, out, bytes, queue->in, bytes + size));
+    queue->n_in = total / queue->record;
     for (int w = 0; w < parallel_width(ctx); w++)
-        mail->box[w].n = 0;
+        queue->box[w].n = 0;
 done:
     MEM_FREE(ctx, out, bytes);
     return status;

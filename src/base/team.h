@@ -2,7 +2,7 @@
  *
  * Every rank executes the same code on the same input. Expensive work is divided: each rank
  * processes its part of a loop (team_for). The results are then sent to all ranks (team_gather) or
- * to the ranks that own the corresponding rows (team_mail). A part consists of whole chunks, so the
+ * to the ranks that own the corresponding rows (team_queue). A part consists of whole chunks, so the
  * result for a chunk does not depend on the number of ranks. Without a team there is one rank, and
  * these functions add no overhead. */
 #ifndef DDSC_BASE_TEAM_H
@@ -112,20 +112,20 @@ typedef struct team_box {
     int64_t n, bytes, n_to;
 } team_box;
 
-/* Records of equal size that the workers queue and team_mail_deliver sends. Records are received in
+/* Records of equal size that the workers queue and team_queue_deliver sends. Records are received in
  * the order of the sending ranks. The order of records from the same rank is undefined, so results
  * must not depend on it. */
-typedef struct team_mail {
+typedef struct team_queue {
     ddsc_context *ctx;
     int64_t record;
     team_box *box; /* one per worker */
     char *in;      /* received records */
     int64_t n_in, in_bytes;
-} team_mail;
+} team_queue;
 
-ddsc_status team_mail_open(ddsc_context *ctx, team_mail *mail, int64_t record);
-void team_mail_close(team_mail *mail);
-ddsc_status team_mail_put(team_mail *mail, int worker, int to, const void *record);
-ddsc_status team_mail_deliver(team_mail *mail);
+ddsc_status team_queue_open(ddsc_context *ctx, team_queue *queue, int64_t record);
+void team_queue_close(team_queue *queue);
+ddsc_status team_queue_put(team_queue *queue, int worker, int to, const void *record);
+ddsc_status team_queue_deliver(team_queue *queue);
 
 #endif

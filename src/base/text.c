@@ -320,8 +320,8 @@ ddsc_status text_table_add(ddsc_context *ctx, text_table *t, const char *text, s
         return DDSC_OK;
     }
     int64_t start = t->n ? t->at[t->n] : 0;
-    CHECK(MEM_RESERVE(ctx, t->text, &t->text_room, start + (int64_t)n + 1));
-    CHECK(MEM_RESERVE(ctx, t->at, &t->at_room, t->n + 2));
+    CHECK(MEM_RESERVE(ctx, t->text, &t->text_capacity, start + (int64_t)n + 1));
+    CHECK(MEM_RESERVE(ctx, t->at, &t->at_capacity, t->n + 2));
     memcpy(t->text + start, text, n);
     t->text[start + (int64_t)n] = '\0';
     t->at[t->n] = start;
@@ -340,8 +340,8 @@ void text_table_free(ddsc_context *ctx, text_table *t)
 ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n)
 {
     int64_t at = i ? rows->at[i] : 0;
-    CHECK(MEM_RESERVE(rows->ctx, rows->at, &rows->at_room, i + 2));
-    CHECK(MEM_RESERVE(rows->ctx, rows->text, &rows->text_room, at + (int64_t)n + 1));
+    CHECK(MEM_RESERVE(rows->ctx, rows->at, &rows->at_capacity, i + 2));
+    CHECK(MEM_RESERVE(rows->ctx, rows->text, &rows->text_capacity, at + (int64_t)n + 1));
     memcpy(rows->text + at, text, n);
     rows->text[at + (int64_t)n] = '\0';
     rows->at[i] = at;

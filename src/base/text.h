@@ -53,7 +53,7 @@ typedef struct text_table {
     char *text;
     int64_t *at; /* n + 1 offsets; string i ends with a NUL at at[i+1] - 1 */
     int64_t n;
-    int64_t text_room, at_room;
+    int64_t text_capacity, at_capacity;
     int64_t *slot; /* open addressing: number + 1, or 0 if free */
     int64_t n_slots;
 } text_table;
@@ -68,7 +68,7 @@ void text_table_free(ddsc_context *ctx, text_table *t);
 typedef struct text_rows {
     ddsc_context *ctx;
     char *text;
-    int64_t *at, text_room, at_room;
+    int64_t *at, text_capacity, at_capacity;
 } text_rows;
 
 /* Appends row i. Rows must be appended in order. */

@@ -321,15 +321,15 @@ static ddsc_status move_onto(mover *w, lattice *l)
     measures_parts *p = w->p;
     int32_t *index = NULL;
     double *weight = NULL, x[GRID_MAX_DIM];
-    int64_t n = 0, index_room = 0, weight_room = 0, *offset = NULL;
+    int64_t n = 0, index_capacity = 0, weight_capacity = 0, *offset = NULL;
     TRY(MEM_ZERO(w->ctx, l->mass, l->cells));
     TRY(MEM_ZERO(w->ctx, offset, p->n + 1));
     for (int64_t i = 0; i < p->n; i++) {
         TRY(prepare_item(w, i));
         int64_t most = (p->offset[i + 1] - p->offset[i]) << l->d, n_touched = 0;
         most = BASE_MIN(most, l->cells);
-        TRY(MEM_RESERVE(w->ctx, index, &index_room, n + most));
-        TRY(MEM_RESERVE(w->ctx, weight, &weight_room, n + most));
+        TRY(MEM_RESERVE(w->ctx, index, &index_capacity, n + most));
+        TRY(MEM_RESERVE(w->ctx, weight, &weight_capacity, n + most));
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++) {
             move_point(w, e, x);
             spread_point(l, x, p->weight[e], index + n, &n_touched);

@@ -93,7 +93,7 @@ static ddsc_status complete_grid(ddsc_context *ctx, measures *to)
         to->index[e] = row[to->index[e]];
     mem_free(ctx, to->support);
     to->support = support;
-    to->v = to->v_room = n;
+    to->v = to->v_capacity = n;
     support = NULL;
 done:
     MEM_FREE(ctx, row, support);
@@ -102,19 +102,19 @@ done:
 
 /* ---- capacity ---- */
 
-static ddsc_status copy_with_room(ddsc_context *ctx, measures *to, const measures *m)
+static ddsc_status copy_with_capacity(ddsc_context *ctx, measures *to, const measures *m)
 {
-    CHECK(MEM_NEW(ctx, to->support, to->v_room * m->d));
-    CHECK(MEM_NEW(ctx, to->offset, to->n_room + 1));
-    CHECK(MEM_NEW(ctx, to->index, to->nnz_room));
-    CHECK(MEM_NEW(ctx, to->weight, to->nnz_room));
-    CHECK(MEM_NEW(ctx, to->row, to->n_room));
-    CHECK(mem_get(ctx, &to->number_ids, to->n_room, NUMBER_ID_SIZE));
+    CHECK(MEM_NEW(ctx, to->support, to->v_capacity * m->d));
+    CHECK(MEM_NEW(ctx, to->offset, to->n_capacity + 1));
+    CHECK(MEM_NEW(ctx, to->index, to->nnz_capacity));
+    CHECK(MEM_NEW(ctx, to->weight, to->nnz_capacity));
+    CHECK(MEM_NEW(ctx, to->row, to->n_capacity));
+    CHECK(mem_get(ctx, &to->number_ids, to->n_capacity, NUMBER_ID_SIZE));
     memcpy(to->support, m->support, (size_t)(m->v * m->d) * sizeof *to->support);
     memcpy(to->offset, m->offset, (size_t)(m->n + 1) * sizeof *to->offset);
     memcpy(to->index, m->index, (size_t)m->nnz * sizeof *to->index);
     memcpy(to->weight, m->weight, (size_t)m->nnz * sizeof *to->weight);
-    for (int64_t i = 0; i < to->n_room; i++) {
+    for (int64_t i = 0; i < to->n_capacity; i++) {
         to->row[i] = i;
         snprintf(to->number_ids + i * NUMBER_ID_SIZE, NUMBER_ID_SIZE, "%" PRId64, i);
     }
@@ -138,18 +138,18 @@ ddsc_status measures_growing_make(ddsc_context *ctx, measures_growing *g, const 
                      .nnz = m->nnz,
                      .d = m->d,
                      .grid = m->grid,
-                     .largest_room = largest,
-                     .n_room = m->n + more,
-                     .nnz_room = m->nnz + more * (m->nnz / BASE_MAX(1, m->n) + 1) + largest,
-                     .v_room = m->v};
+                     .largest_capacity = largest,
+                     .n_capacity = m->n + more,
+                     .nnz_capacity = m->nnz + more * (m->nnz / BASE_MAX(1, m->n) + 1) + largest,
+                     .v_capacity = m->v};
     if (!measures_is_shared(m))
-        to->v_room += more * (m->v / BASE_MAX(1, m->n) + 1) + largest;
-    if (to->n_room > INT32_MAX || to->v_room > INT32_MAX)
+        to->v_capacity += more * (m->v / BASE_MAX(1, m->n) + 1) + largest;
+    if (to->n_capacity > INT32_MAX || to->v_capacity > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items with %lld points are too many",
-                        (long long)to->n_room, (long long)to->v_room);
-    CHECK(copy_with_room(ctx, to, m));
+                        (long long)to->n_capacity, (long long)to->v_capacity);
+    CHECK(copy_with_capacity(ctx, to, m));
     CHECK(complete_grid(ctx, to));
-    while (size < 2 * (uint64_t)to->v_room)
+    while (size < 2 * (uint64_t)to->v_capacity)
         size *= 2;
     g->mask = size - 1;
     CHECK(MEM_ZERO(ctx, g->slot, size));
@@ -199,10 +199,11 @@ static bool append_item(measures_growing *g, const measures *from, item_view ite
 {
     measures *to = g->set;
     int32_t *row = to->index + to->nnz;
-    if (item.n > to->largest_room || to->n == to->n_room || to->nnz + item.n > to->nnz_room)
+    if (item.n > to->largest_capacity || to->n == to->n_capacity ||
+        to->nnz + item.n > to->nnz_capacity)
         return false;
     int64_t found = rows_of_points(g, from, item, row);
-    if (found == 0 && !to->grid.found && to->v + item.n <= to->v_room)
+    if (found == 0 && !to->grid.found && to->v + item.n <= to->v_capacity)
         append_rows(g, from, item, row);
     else if (found != item.n)
         return false;

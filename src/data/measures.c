@@ -156,7 +156,7 @@ bool measures_hold(const measures *m)
 
 int64_t measures_largest_item(const measures *m)
 {
-    int64_t largest = m->largest_room;
+    int64_t largest = m->largest_capacity;
     for (int64_t i = 0; i < m->n; i++)
         largest = BASE_MAX(largest, m->offset[i + 1] - m->offset[i]);
     return largest;

@@ -155,7 +155,7 @@ struct ddsc_measures {
     void *block; /* shared memory with all arrays, if there are several ranks; else NULL */
     /* Capacity in items, entries and rows, and in points of one item; 0 unless the set can grow
      * (growing.h). */
-    int64_t n_room, nnz_room, v_room, largest_room;
+    int64_t n_capacity, nnz_capacity, v_capacity, largest_capacity;
 };
 
 typedef struct ddsc_measures measures;
@@ -205,13 +205,13 @@ static inline const double *measures_point(const measures *m, int32_t row)
     return m->support + (int64_t)row * m->d;
 }
 /* Return the number of items, and of entries, for which a backend allocates its arrays. */
-static inline int64_t measures_item_room(const measures *m)
+static inline int64_t measures_item_capacity(const measures *m)
 {
-    return BASE_MAX(m->n, m->n_room);
+    return BASE_MAX(m->n, m->n_capacity);
 }
-static inline int64_t measures_entry_room(const measures *m)
+static inline int64_t measures_entry_capacity(const measures *m)
 {
-    return BASE_MAX(m->nnz, m->nnz_room);
+    return BASE_MAX(m->nnz, m->nnz_capacity);
 }
 /* Returns true if two items have the same points and weights. */
 bool measures_equal_items(const measures *m, int64_t i, int64_t j);

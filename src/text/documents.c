@@ -8,7 +8,7 @@
 
 typedef struct column_list {
     int64_t *at;
-    int64_t n, room;
+    int64_t n, capacity;
 } column_list;
 
 typedef struct document_reader {
@@ -30,7 +30,7 @@ typedef struct document_reader {
     int64_t label, where, title; /* columns, or -1 */
     const char *where_value;
     char *joined, *tidy; /* id of a row; its title */
-    int64_t joined_room, tidy_room;
+    int64_t joined_capacity, tidy_capacity;
 } document_reader;
 
 /* ---- columns ---- */
@@ -88,7 +88,7 @@ static ddsc_status need_columns(document_reader *r, column_list *list, const cha
 {
     for (const char *at = names;; at++) {
         size_t n = strcspn(at, ",");
-        CHECK(MEM_RESERVE(r->ctx, list->at, &list->room, list->n + 1));
+        CHECK(MEM_RESERVE(r->ctx, list->at, &list->capacity, list->n + 1));
         CHECK(need_column(r, at, n, &list->at[list->n]));
         list->n++;
         at += n;
@@ -182,7 +182,7 @@ static ddsc_status keep_keys(document_reader *r)
         const char *key = r->key.text[k];
         CHECK(text_table_add(r->ctx, &r->names, key, strlen(key), &number, &is_new));
     }
-    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.room, r->names.n));
+    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.capacity, r->names.n));
     r->field.n = r->names.n;
     for (int64_t k = 0; k < r->names.n; k++)
         r->field.text[k] = r->names.text + r->names.at[k];
@@ -245,7 +245,7 @@ static ddsc_status join_id(document_reader *r, int64_t *length)
     for (int64_t k = 0; k < r->id.n; k++) {
         const char *part = r->field.text[r->id.at[k]];
         int64_t n = (int64_t)strlen(part);
-        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_room, *length + n + 1));
+        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_capacity, *length + n + 1));
         if (k > 0)
             r->joined[(*length)++] = '/';
         memcpy(r->joined + *length, part, (size_t)n);
@@ -278,7 +278,7 @@ static ddsc_status take_title(document_reader *r, int64_t i)
     if (!*text)
         text = r->field.text[r->text.at[0]];
     int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* whitespace will be removed */
-    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 3 * most + 2));
+    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_capacity, 3 * most + 2));
     char *copy = r->tidy + 2 * most + 1; /* after the space for the result */
     memcpy(copy, text, (size_t)most);
     copy[most] = '\0';
@@ -310,7 +310,7 @@ static ddsc_status take_document(document_reader *r)
     documents *d = r->out;
     int64_t i = d->words.n;
     CHECK(corpus_begin(r->ctx, &d->words));
-    CHECK(MEM_RESERVE(r->ctx, d->line, &d->line_room, i + 1));
+    CHECK(MEM_RESERVE(r->ctx, d->line, &d->line_capacity, i + 1));
     d->line[i] = stream_line_number(r->s);
     CHECK(take_title(r, i));
     if (d->has_ids)
@@ -436,7 +436,7 @@ static ddsc_status begin_files(document_reader *r, const file_list *files)
     bool classes = false;
     for (int64_t i = 0; i < files->n; i++)
         classes = classes || files->folder.text[files->folder.at[i]] != '\0';
-    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.room, 3));
+    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.capacity, 3));
     r->field.text[0] = id;
     r->field.text[1] = text;
     r->field.text[2] = label;
@@ -451,15 +451,15 @@ ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_repo
     ddsc_status status = DDSC_OK;
     document_reader r = reader_make(ctx, d, report, set, stop, lemmas);
     char *text = NULL, *name = NULL;
-    int64_t text_room = 0, name_room = 0;
+    int64_t text_capacity = 0, name_capacity = 0;
     progress_begin(ctx, "documents", files->n);
     TRY(begin_files(&r, files));
     for (int64_t i = 0; i < files->n; i++) {
         char *path = files->path.text + files->path.at[i];
         char *class = files->folder.text + files->folder.at[i];
         TRY(stream_open(ctx, &r.s, path, set->max_bytes));
-        TRY(documents_read_plain(ctx, r.s, &text, &text_room));
-        TRY(files_name(ctx, &name, &name_room, path, class));
+        TRY(documents_read_plain(ctx, r.s, &text, &text_capacity));
+        TRY(files_name(ctx, &name, &name_capacity, path, class));
         if (text_count_chars(path) < 0)
             TRY(ctx_fail(ctx, DDSC_ERROR_INPUT,
                          "%s: the file name is not valid UTF-8; rename the file", QUOTE(path)));

@@ -150,8 +150,8 @@ static ddsc_status add_pair(json_line *j, field_list *keys, field_list *values, 
     for (int64_t k = 0; k < keys->n; k++)
         if (strcmp(keys->text[k], key) == 0)
             return stream_fail_line(j->s, ": the key \"%s\" occurs twice", QUOTE(key));
-    CHECK(MEM_RESERVE(j->ctx, keys->text, &keys->room, keys->n + 1));
-    CHECK(MEM_RESERVE(j->ctx, values->text, &values->room, values->n + 1));
+    CHECK(MEM_RESERVE(j->ctx, keys->text, &keys->capacity, keys->n + 1));
+    CHECK(MEM_RESERVE(j->ctx, values->text, &values->capacity, values->n + 1));
     keys->text[keys->n++] = key;
     values->text[values->n++] = value;
     return DDSC_OK;

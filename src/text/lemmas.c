@@ -31,7 +31,7 @@ static ddsc_status take_exception(ddsc_context *ctx, lemma_table *l, const char 
     const char *second = line + n + strspn(line + n, " \t");
     if (n == 0 || *second == '\0')
         return DDSC_OK;
-    CHECK(MEM_RESERVE(ctx, l->base, &l->room, l->forms.n + 1));
+    CHECK(MEM_RESERVE(ctx, l->base, &l->capacity, l->forms.n + 1));
     CHECK(text_table_add(ctx, &l->bases, second, field_length(second), &base, &is_new));
     CHECK(text_table_add(ctx, &l->forms, line, n, &form, &is_new));
     if (is_new)

@@ -59,7 +59,7 @@ static ddsc_status matrix_take_word(ddsc_context *ctx, word_vectors *v, const te
         if (!isfinite(x[k]))
             return stream_fail(s, "row %lld (word \"%s\") contains a value that is not finite",
                                (long long)v->n_lines, QUOTE(word));
-    CHECK(MEM_RESERVE(ctx, v->point, &v->room, (v->n + 1) * v->dim));
+    CHECK(MEM_RESERVE(ctx, v->point, &v->capacity, (v->n + 1) * v->dim));
     memcpy(v->point + v->n * v->dim, x, (size_t)v->dim * sizeof *x);
     v->row[number] = (int32_t)v->n++;
     return DDSC_OK;

@@ -141,11 +141,11 @@ ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
         int64_t w = text_table_find(&c->words, text, strlen(text));
         if (w < 0)
             continue;
-        CHECK(mem_reserve(ctx, &v->point, &v->room, (v->n + 1) * v->dim, sizeof *v->point));
+        CHECK(mem_reserve(ctx, &v->point, &v->capacity, (v->n + 1) * v->dim, sizeof *v->point));
         for (int64_t k = 0; k < v->dim; k++)
             v->point[v->n * v->dim + k] = given->vector[g * given->d + k];
         if (given->mass) {
-            CHECK(MEM_RESERVE(ctx, v->mass, &v->mass_room, v->n + 1));
+            CHECK(MEM_RESERVE(ctx, v->mass, &v->mass_capacity, v->n + 1));
             v->mass[v->n] = given->mass[g];
         }
         v->row[w] = (int32_t)v->n++;

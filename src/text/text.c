@@ -164,7 +164,7 @@ static ddsc_status name_missing(text_job *j)
     ddsc_status status = DDSC_OK;
     const corpus *c = &j->docs.words;
     char *out = j->report->missing_words;
-    size_t room = sizeof j->report->missing_words, used = 0;
+    size_t capacity = sizeof j->report->missing_words, used = 0;
     int64_t *times = NULL;
     if (j->vectors.n == 0)
         return DDSC_OK;
@@ -179,10 +179,10 @@ static ddsc_status name_missing(text_job *j)
         const char *word = text_table_get(&c->words, best);
         char quoted[QUOTE_TEXT];
         text_quote(quoted, word, strlen(word));
-        if (times[best] == 0 || used + strlen(quoted) + NUMBER_TEXT >= room)
+        if (times[best] == 0 || used + strlen(quoted) + NUMBER_TEXT >= capacity)
             break;
-        used += (size_t)snprintf(out + used, room - used, "%s%s (%lld)", shown ? ", " : "", quoted,
-                                 (long long)times[best]);
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s (%lld)", shown ? ", " : "",
+                                 quoted, (long long)times[best]);
         times[best] = 0;
     }
 done:

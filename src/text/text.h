@@ -31,10 +31,10 @@ typedef struct token_reader {
     token_break_fn breaks; /* NULL: the rule of word_rule.c */
     int64_t shortest;      /* minimum number of characters of a token */
     char *folded;          /* the text in lower case, with spaces in place of breaks */
-    int64_t room;
+    int64_t capacity;
     char *at;
     uint32_t *code; /* characters of the text, if breaks is NULL */
-    int64_t code_room;
+    int64_t code_capacity;
 } token_reader;
 
 token_reader token_reader_make(ddsc_tokens rule);
@@ -55,7 +55,7 @@ typedef struct lemma_table {
     text_table nouns;        /* index.noun */
     text_table forms, bases; /* noun.exc: irregular forms and their bases */
     int64_t *base;           /* per form: number of its base */
-    int64_t room;
+    int64_t capacity;
 } lemma_table;
 
 /* Reads noun.exc and index.noun from a folder. */
@@ -86,7 +86,7 @@ typedef struct corpus {
     int32_t *word;   /* of each entry */
     int32_t *count;  /* of each entry */
     int64_t n, n_entries, n_tokens;
-    int64_t df_room, latest_room, offset_room, word_room, count_room;
+    int64_t df_capacity, latest_capacity, offset_capacity, word_capacity, count_capacity;
     word_pairs pairs;
     int64_t before; /* the previous word in the document, or -1 */
 } corpus;
@@ -112,7 +112,7 @@ typedef struct word_vectors {
     double *point; /* n x dim */
     double *mass;  /* n: weight of one occurrence of each word; NULL: the idf */
     int32_t *row;  /* per word of the documents: its row, or -1 */
-    int64_t room, mass_room;
+    int64_t capacity, mass_capacity;
     int64_t n_lines, n_duplicates;
 } word_vectors;
 
@@ -197,7 +197,7 @@ typedef struct documents {
     label_list labels;
     text_rows titles; /* per document: its title, or the start of its text */
     int64_t *line;    /* line number of each document */
-    int64_t line_room;
+    int64_t line_capacity;
     int64_t n_rows; /* before filtering with `where` */
     bool has_ids, has_labels;
 } documents;
@@ -206,7 +206,7 @@ typedef struct documents {
 ddsc_status documents_list(ddsc_context *ctx, file_list *list, int64_t n_paths,
                            const char *const *paths);
 /* Reads a whole file into *text, which grows as needed. */
-ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, int64_t *room);
+ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, int64_t *capacity);
 ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *report, io_stream *s,
                            const ddsc_text_settings *set, const text_table *stop,
                            const lemma_table *lemmas);

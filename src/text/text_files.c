@@ -16,13 +16,13 @@ ddsc_status documents_list(ddsc_context *ctx, file_list *list, int64_t n_paths,
     return DDSC_OK;
 }
 
-ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, int64_t *room)
+ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, int64_t *capacity)
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
     int64_t length;
     CHECK(io_peek_content(s, head, &n));
-    CHECK(files_read_whole(ctx, s, text, room, &length, DOCUMENT_MAX_BYTES, "one document"));
+    CHECK(files_read_whole(ctx, s, text, capacity, &length, DOCUMENT_MAX_BYTES, "one document"));
     if (memchr(*text, 0, (size_t)length))
         return stream_fail(s, "contains a zero byte; expected a text file");
     char *whole = *text;
@@ -30,7 +30,7 @@ ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, i
     CHECK(stream_make_utf8(s, &whole, &n_bytes));
     if (whole == *text)
         return DDSC_OK;
-    CHECK(MEM_RESERVE(ctx, *text, room, (int64_t)n_bytes + 1));
+    CHECK(MEM_RESERVE(ctx, *text, capacity, (int64_t)n_bytes + 1));
     memcpy(*text, whole, n_bytes + 1);
     return DDSC_OK;
 }

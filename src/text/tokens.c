@@ -128,7 +128,7 @@ ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *t
     /* A Latin-1 byte may become two bytes. A lower-case letter never needs more bytes than the
      * capital letter. */
     int64_t need = 2 * (int64_t)strlen(text) + 1;
-    CHECK(MEM_RESERVE(ctx, t->folded, &t->room, need));
+    CHECK(MEM_RESERVE(ctx, t->folded, &t->capacity, need));
     char *out = t->folded;
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         uint32_t c = token_decode(&at);
@@ -168,7 +168,7 @@ void token_reader_free(ddsc_context *ctx, token_reader *t)
     MEM_FREE(ctx, t->folded, t->code);
     t->folded = NULL;
     t->code = NULL;
-    t->room = t->code_room = 0;
+    t->capacity = t->code_capacity = 0;
 }
 
 ddsc_status tokens_read_list(ddsc_context *ctx, text_table *words, io_stream *s)

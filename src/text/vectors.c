@@ -145,7 +145,7 @@ static ddsc_status split_line(vector_reader *r, char *line, size_t *n_word, char
 static ddsc_status parse_vector(vector_reader *r, const char *word, size_t n_word, char *at)
 {
     word_vectors *v = r->out;
-    CHECK(MEM_RESERVE(r->ctx, v->point, &v->room, (v->n + 1) * v->dim));
+    CHECK(MEM_RESERVE(r->ctx, v->point, &v->capacity, (v->n + 1) * v->dim));
     double *x = v->point + v->n * v->dim;
     for (int64_t k = 0; k < v->dim; k++) {
         char *end = at + strcspn(at, " \t"), *next = end + strspn(end, " \t");
@@ -291,7 +291,7 @@ static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
         v->n_duplicates++;
         return DDSC_OK;
     }
-    CHECK(MEM_RESERVE(r->ctx, v->point, &v->room, (v->n + 1) * v->dim));
+    CHECK(MEM_RESERVE(r->ctx, v->point, &v->capacity, (v->n + 1) * v->dim));
     double *x = v->point + v->n * v->dim;
     numbers_to_double(x, bytes, v->dim, (num_type){'f', 4, !NUM_HOST_LITTLE});
     for (int64_t k = 0; k < v->dim; k++)

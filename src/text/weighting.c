@@ -7,7 +7,7 @@
 
 ddsc_status corpus_begin(ddsc_context *ctx, corpus *c)
 {
-    CHECK(MEM_RESERVE(ctx, c->offset, &c->offset_room, c->n + 2));
+    CHECK(MEM_RESERVE(ctx, c->offset, &c->offset_capacity, c->n + 2));
     c->offset[c->n++] = c->n_entries;
     c->offset[c->n] = c->n_entries;
     c->before = -1;
@@ -18,8 +18,8 @@ static ddsc_status add_word(ddsc_context *ctx, corpus *c, const char *word, size
                             int64_t *number)
 {
     bool is_new;
-    CHECK(MEM_RESERVE(ctx, c->df, &c->df_room, c->words.n + 1));
-    CHECK(MEM_RESERVE(ctx, c->latest, &c->latest_room, c->words.n + 1));
+    CHECK(MEM_RESERVE(ctx, c->df, &c->df_capacity, c->words.n + 1));
+    CHECK(MEM_RESERVE(ctx, c->latest, &c->latest_capacity, c->words.n + 1));
     CHECK(text_table_add(ctx, &c->words, word, n, number, &is_new));
     if (*number > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "there are more than %d distinct words", INT32_MAX);
@@ -30,8 +30,8 @@ static ddsc_status add_word(ddsc_context *ctx, corpus *c, const char *word, size
 
 static ddsc_status weighting_add_entry(ddsc_context *ctx, corpus *c, int64_t word)
 {
-    CHECK(MEM_RESERVE(ctx, c->word, &c->word_room, c->n_entries + 1));
-    CHECK(MEM_RESERVE(ctx, c->count, &c->count_room, c->n_entries + 1));
+    CHECK(MEM_RESERVE(ctx, c->word, &c->word_capacity, c->n_entries + 1));
+    CHECK(MEM_RESERVE(ctx, c->count, &c->count_capacity, c->n_entries + 1));
     c->word[c->n_entries] = (int32_t)word;
     c->count[c->n_entries++] = 0;
     c->latest[word] = c->offset[c->n] = c->n_entries;

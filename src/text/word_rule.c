@@ -370,8 +370,8 @@ ddsc_status token_reader_split_words(ddsc_context *ctx, token_reader *t, const c
     /* A pair of 3-byte characters needs 7 bytes with the space, and "u.s" becomes "u.s. ". A
      * character with a space after it needs at most 3 times the bytes of the character, because an
      * invalid byte becomes two bytes. */
-    CHECK(MEM_RESERVE(ctx, t->folded, &t->room, 3 * bytes + 8));
-    CHECK(MEM_RESERVE(ctx, t->code, &t->code_room, bytes + 1));
+    CHECK(MEM_RESERVE(ctx, t->folded, &t->capacity, 3 * bytes + 8));
+    CHECK(MEM_RESERVE(ctx, t->code, &t->code_capacity, bytes + 1));
     char_text c = {.code = t->code, .n = decode_text(t->code, text)};
     word_writer w = {.out = t->folded};
     for (int64_t k = 0; k < c.n;) {

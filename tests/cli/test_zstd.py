@@ -19,9 +19,9 @@ def pack(ddsc):
     library.ZSTD_compress.restype = library.ZSTD_compressBound.restype = ctypes.c_size_t
 
     def pack(data):
-        room = library.ZSTD_compressBound(ctypes.c_size_t(len(data)))
-        out = ctypes.create_string_buffer(room)
-        n = library.ZSTD_compress(out, ctypes.c_size_t(room), data, ctypes.c_size_t(len(data)), 3)
+        capacity = library.ZSTD_compressBound(ctypes.c_size_t(len(data)))
+        out = ctypes.create_string_buffer(capacity)
+        n = library.ZSTD_compress(out, ctypes.c_size_t(capacity), data, ctypes.c_size_t(len(data)), 3)
         return out.raw[:n]
 
     return pack

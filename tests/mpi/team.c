@@ -113,7 +113,7 @@ static void test_shared(void **state)
 }
 
 /* A request for too much memory fails on all ranks, and a small one succeeds afterwards. */
-static void test_no_room(void **state)
+static void test_no_capacity(void **state)
 {
     (void)state;
     void *block = NULL;
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exchange),       cmocka_unit_test(test_gather),
         cmocka_unit_test(test_scan_and_agree), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_no_room),        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_no_capacity),    cmocka_unit_test(test_part),
     };
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     if (ddsc_team_create_mpi(&team, MPI_COMM_WORLD) != 0)

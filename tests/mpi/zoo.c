@@ -58,7 +58,7 @@ static void expect_solve(test_graph *g, int64_t k, const double *expected)
                 .component = g->component,
                 .wanted = k - g->n_components};
     bool verified = false;
-    s.room = n - g->n_components;
+    s.dimension = n - g->n_components;
     s.tolerance = 1e-9;
     s.max_products = 20000;
     add_exact(&s, g);

@@ -4,19 +4,19 @@
 
 #include "io_support.h"
 
-static test_folder room;
+static test_folder scratch_folder;
 
 static int set_up(void **state)
 {
     (void)state;
-    folder_make(&room);
+    folder_make(&scratch_folder);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    folder_remove(&room);
+    folder_remove(&scratch_folder);
     return 0;
 }
 

@@ -84,12 +84,12 @@ static inline char *file_bytes(const char *path, size_t *n)
     FILE *in = fopen(path, "rb");
     if (!in)
         fail_msg("cannot open %s", path);
-    size_t room = 1 << 16;
-    char *bytes = malloc(room);
+    size_t capacity = 1 << 16;
+    char *bytes = malloc(capacity);
     *n = 0;
     for (size_t got = 1; got > 0; *n += got) {
-        if (*n + (1 << 15) > room)
-            bytes = realloc(bytes, room *= 2);
+        if (*n + (1 << 15) > capacity)
+            bytes = realloc(bytes, capacity *= 2);
         got = fread(bytes + *n, 1, 1 << 15, in);
     }
     fclose(in);

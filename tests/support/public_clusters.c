@@ -131,13 +131,13 @@ static ddsc_status measures_copy_like(ddsc_context *ctx, int option)
 
 static ddsc_status model_write(ddsc_context *ctx, int metric)
 {
-    const char *path = folder_file(&room, "out.npz");
+    const char *path = folder_file(&scratch_folder, "out.npz");
     return gives_file(ddsc_model_write(ctx, models[metric], path, 0), path);
 }
 
 static ddsc_status model_read(ddsc_context *ctx, int option)
 {
-    const char *path = folder_file(&room, option < 2 ? "model.npz" : "words.npz");
+    const char *path = folder_file(&scratch_folder, option < 2 ? "model.npz" : "words.npz");
     ddsc_model *out = calls_unset;
     calls_set_team(ctx, option % 2);
     return gives_model(option % 2 ? ddsc_model_read_shared(ctx, &out, path)

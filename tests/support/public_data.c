@@ -2,7 +2,7 @@
 
 #include "public_calls.h"
 
-test_folder room;
+test_folder scratch_folder;
 ddsc_measures *clouds, *fresh, *histograms, *images;
 ddsc_graph *graph;
 ddsc_clustering *clustering;
@@ -90,30 +90,36 @@ static void make_files(void)
         for (int k = 0; k < 12; k++)
             at += sprintf(at, "%c%d,%d,%d.5,%d\n", "pq"[f], k / 3, 1 + k % 2, k, k * k % 7);
     }
-    folder_text(&room, "one.csv", text[0]);
-    folder_text(&room, "two.csv", text[1]);
-    folder_text(&room, "three.d2", "2\n2\n0.5 0.5\n1 2 3 4\n2\n1\n1\n5 6\n");
-    folder_text(&room, "square.mtx",
+    folder_text(&scratch_folder, "one.csv", text[0]);
+    folder_text(&scratch_folder, "two.csv", text[1]);
+    folder_text(&scratch_folder, "three.d2", "2\n2\n0.5 0.5\n1 2 3 4\n2\n1\n1\n5 6\n");
+    folder_text(&scratch_folder, "square.mtx",
                 "%%MatrixMarket matrix coordinate real symmetric\n"
                 "3 3 3\n2 1 0.5\n3 1 1.5\n3 2 1\n");
-    folder_text(&room, "labels.csv", "id,label\n0,cat\n1,dog\n2,cat\n");
-    folder_text(&room, "about.csv", "id,age\n3,41\n0,40\n");
-    folder_text(&room, "turned.csv", "id,label\n2,cat\n1,dog\n0,cat\n");
-    folder_text(&room, "docs.tsv",
+    folder_text(&scratch_folder, "labels.csv", "id,label\n0,cat\n1,dog\n2,cat\n");
+    folder_text(&scratch_folder, "about.csv", "id,age\n3,41\n0,40\n");
+    folder_text(&scratch_folder, "turned.csv", "id,label\n2,cat\n1,dog\n0,cat\n");
+    folder_text(&scratch_folder, "docs.tsv",
                 "id\tlabel\ttext\n1\tx\tred fox runs\n2\ty\tfox dens runs red\n"
                 "3\tx\tdens dens red\n");
-    folder_text(&room, "vectors.txt", "red 1 0\nfox 0 1\nruns 1 1\ndens 2 -1\nnone 3 3\n");
-    folder_text(&room, "stop.txt", "runs\n");
-    assert_ok(good, ddsc_measures_write(good, clouds, folder_file(&room, "set.npz"), 0, 0), "npz");
-    assert_ok(good, ddsc_matrix_write(good, matrix, N, N, folder_file(&room, "square.npy"), 0),
+    folder_text(&scratch_folder, "vectors.txt",
+                "red 1 0\nfox 0 1\nruns 1 1\ndens 2 -1\nnone 3 3\n");
+    folder_text(&scratch_folder, "stop.txt", "runs\n");
+    assert_ok(good,
+              ddsc_measures_write(good, clouds, folder_file(&scratch_folder, "set.npz"), 0, 0),
+              "npz");
+    assert_ok(good,
+              ddsc_matrix_write(good, matrix, N, N, folder_file(&scratch_folder, "square.npy"), 0),
               "npy");
-    assert_ok(good, ddsc_matrix_write(good, rows, N, 3, folder_file(&room, "rows.npy"), 0), "npy");
+    assert_ok(good,
+              ddsc_matrix_write(good, rows, N, 3, folder_file(&scratch_folder, "rows.npy"), 0),
+              "npy");
 }
 
 int calls_set_up(void **state)
 {
     (void)state;
-    folder_make(&room);
+    folder_make(&scratch_folder);
     make_arrays();
     good = test_context(1, 0);
     ddsc_measures *bare = NULL;
@@ -143,10 +149,14 @@ int calls_set_up(void **state)
     }
     words_set_up(good);
     make_files();
-    assert_ok(good, ddsc_model_write(good, models[0], folder_file(&room, "model.npz"), 0), "model");
-    assert_ok(good, ddsc_model_write(good, models[4], folder_file(&room, "words.npz"), 0), "words");
-    assert_ok(good, ddsc_measures_write(good, documents, folder_file(&room, "counts.npz"), 0, 0),
-              "counts");
+    assert_ok(good, ddsc_model_write(good, models[0], folder_file(&scratch_folder, "model.npz"), 0),
+              "model");
+    assert_ok(good, ddsc_model_write(good, models[4], folder_file(&scratch_folder, "words.npz"), 0),
+              "words");
+    assert_ok(
+        good,
+        ddsc_measures_write(good, documents, folder_file(&scratch_folder, "counts.npz"), 0, 0),
+        "counts");
     reports_set_up();
     return 0;
 }
@@ -165,6 +175,6 @@ int calls_tear_down(void **state)
     ddsc_measures_destroy(fresh);
     ddsc_measures_destroy(clouds);
     ddsc_context_destroy(good);
-    folder_remove(&room);
+    folder_remove(&scratch_folder);
     return 0;
 }

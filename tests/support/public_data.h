@@ -7,7 +7,7 @@
 
 enum { N = 14, DIM = 2, POINTS = 5, VOCABULARY = 9 };
 
-extern test_folder room;
+extern test_folder scratch_folder;
 extern ddsc_measures *clouds, *fresh, *histograms, *images; /* fresh: 4 items; the others: N */
 extern ddsc_graph *graph;
 extern ddsc_clustering *clustering; /* of clouds by w2 */

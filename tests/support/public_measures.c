@@ -56,7 +56,7 @@ COPY(copy_named, item_names)
 COPY(copy_described, 0, 0, item_names)
 COPY(copy_balanced, 3)
 COPY(copy_about, 1, &column_name, item_names)
-COPY(read_meta, folder_file(&room, "about.csv"), NULL)
+COPY(read_meta, folder_file(&scratch_folder, "about.csv"), NULL)
 static ddsc_status copy_private(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -124,14 +124,15 @@ static ddsc_status measures_read(ddsc_context *ctx, int option)
 {
     static const char *const files[] = {"counts.npz", "one.csv", "three.d2"};
     ddsc_measures *out = calls_unset;
-    return gives_measures(ddsc_measures_read(ctx, &out, folder_file(&room, files[option]), NULL),
-                          &out);
+    return gives_measures(
+        ddsc_measures_read(ctx, &out, folder_file(&scratch_folder, files[option]), NULL), &out);
 }
 
 static ddsc_status measures_read_files(ddsc_context *ctx, int option)
 {
     (void)option;
-    const char *const paths[] = {folder_file(&room, "one.csv"), folder_file(&room, "two.csv")};
+    const char *const paths[] = {folder_file(&scratch_folder, "one.csv"),
+                                 folder_file(&scratch_folder, "two.csv")};
     ddsc_measures *out = calls_unset;
     return gives_measures(ddsc_measures_read_files(ctx, &out, 2, paths, NULL), &out);
 }
@@ -139,13 +140,13 @@ static ddsc_status measures_read_files(ddsc_context *ctx, int option)
 static ddsc_status measures_write(ddsc_context *ctx, int option)
 {
     static const char *const files[] = {"out.npz", "out.csv.gz", "out.d2"};
-    const char *path = folder_file(&room, files[option]);
+    const char *path = folder_file(&scratch_folder, files[option]);
     return gives_file(ddsc_measures_write(ctx, clouds, path, DDSC_FORMAT_AUTO, 0), path);
 }
 
 static ddsc_status share(ddsc_context *ctx, int team)
 {
-    const char *path = folder_file(&room, "counts.npz");
+    const char *path = folder_file(&scratch_folder, "counts.npz");
     ddsc_measures *out = calls_unset;
     calls_set_team(ctx, team);
     return gives_measures(ddsc_measures_share(ctx, &out, calls_read, &path), &out);
@@ -154,7 +155,7 @@ static ddsc_status share(ddsc_context *ctx, int team)
 static ddsc_status matrix_read(ddsc_context *ctx, int option)
 {
     static const char *const files[] = {"square.npy", "square.mtx", "square.npy"};
-    const char *path = folder_file(&room, files[option]);
+    const char *path = folder_file(&scratch_folder, files[option]);
     double *out = calls_unset;
     int64_t n;
     unset(&n, sizeof n);
@@ -172,7 +173,7 @@ static ddsc_status rows_read(ddsc_context *ctx, int option)
     int64_t size[2];
     unset(size, sizeof size);
     ddsc_status status =
-        ddsc_rows_read(ctx, &out, &size[0], &size[1], folder_file(&room, "rows.npy"));
+        ddsc_rows_read(ctx, &out, &size[0], &size[1], folder_file(&scratch_folder, "rows.npy"));
     keeps(status, size, sizeof size);
     return gives_rows(ctx, status, out, sizeof *out, size[0], size[1]);
 }
@@ -180,7 +181,7 @@ static ddsc_status rows_read(ddsc_context *ctx, int option)
 static ddsc_status matrix_write(ddsc_context *ctx, int option)
 {
     (void)option;
-    const char *path = folder_file(&room, "out.npy");
+    const char *path = folder_file(&scratch_folder, "out.npy");
     return gives_file(ddsc_matrix_write(ctx, matrix, N, N, path, 0), path);
 }
 
@@ -190,7 +191,8 @@ static ddsc_status labels_read(ddsc_context *ctx, int option)
     int32_t *out = calls_unset;
     int64_t n;
     unset(&n, sizeof n);
-    ddsc_status status = ddsc_labels_read(ctx, &out, &n, folder_file(&room, files[option]));
+    ddsc_status status =
+        ddsc_labels_read(ctx, &out, &n, folder_file(&scratch_folder, files[option]));
     keeps(status, &n, sizeof n);
     return gives_rows(ctx, status, out, sizeof *out, n, 1);
 }
@@ -202,7 +204,7 @@ static ddsc_status labels_read_for(ddsc_context *ctx, int option)
     ddsc_join how;
     unset(&how, sizeof how);
     ddsc_status status =
-        ddsc_labels_read_for(ctx, &out, &how, clouds, folder_file(&room, "set.npz"));
+        ddsc_labels_read_for(ctx, &out, &how, clouds, folder_file(&scratch_folder, "set.npz"));
     keeps(status, &how, sizeof how);
     return gives_rows(ctx, status, out, sizeof *out, N, 1);
 }
@@ -213,10 +215,10 @@ static ddsc_status labels_read_both(ddsc_context *ctx, int option)
     int32_t *out = calls_unset, *other = calls_unset;
     int64_t n;
     char path[TEST_PATH];
-    strcpy(path, folder_file(&room, "labels.csv"));
+    strcpy(path, folder_file(&scratch_folder, "labels.csv"));
     unset(&n, sizeof n);
-    ddsc_status status =
-        ddsc_labels_read_both(ctx, &out, &other, &n, NULL, path, folder_file(&room, "turned.csv"));
+    ddsc_status status = ddsc_labels_read_both(ctx, &out, &other, &n, NULL, path,
+                                               folder_file(&scratch_folder, "turned.csv"));
     keeps(status, &n, sizeof n);
     if (calls_gives(status, other))
         ddsc_release(ctx, other);
@@ -226,31 +228,31 @@ static ddsc_status labels_read_both(ddsc_context *ctx, int option)
 static ddsc_status labels_write(ddsc_context *ctx, int option)
 {
     (void)option;
-    const char *path = folder_file(&room, "out.csv");
+    const char *path = folder_file(&scratch_folder, "out.csv");
     return gives_file(ddsc_labels_write(ctx, labels, N, clouds, path, 0), path);
 }
 
 static ddsc_status file_write(ddsc_context *ctx, int option)
 {
-    const char *path = folder_file(&room, "out.txt");
+    const char *path = folder_file(&scratch_folder, "out.txt");
     return gives_file(ddsc_file_write(ctx, path, "text", 4, (unsigned)option), path);
 }
 
 static ddsc_status graph_write(ddsc_context *ctx, int option)
 {
     (void)option;
-    const char *path = folder_file(&room, "out.mtx");
+    const char *path = folder_file(&scratch_folder, "out.mtx");
     return gives_file(ddsc_graph_write(ctx, graph, path, 0), path);
 }
 
 static ddsc_status text_read(ddsc_context *ctx, int option)
 {
     char docs[TEST_PATH], vectors[TEST_PATH];
-    strcpy(docs, folder_file(&room, "docs.tsv"));
-    strcpy(vectors, folder_file(&room, "vectors.txt"));
+    strcpy(docs, folder_file(&scratch_folder, "docs.tsv"));
+    strcpy(vectors, folder_file(&scratch_folder, "vectors.txt"));
     ddsc_text_settings set;
     ddsc_text_settings_init(&set);
-    set.stopwords_path = folder_file(&room, "stop.txt");
+    set.stopwords_path = folder_file(&scratch_folder, "stop.txt");
     set.support = 2;
     ddsc_measures *out = calls_unset;
     ddsc_text_report report;

@@ -125,7 +125,7 @@ ddsc_status gives_model(ddsc_status status, ddsc_model **place)
 ddsc_status gives_file(ddsc_status status, const char *path)
 {
     int n_hidden;
-    folder_count(&room, &n_hidden);
+    folder_count(&scratch_folder, &n_hidden);
     assert_int_equal(n_hidden, 0);
     assert_int_equal(access(path, F_OK) == 0, status >= 0);
     if (status >= 0) {

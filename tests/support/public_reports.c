@@ -45,7 +45,7 @@ void reports_set_up(void)
     ddsc_report_source from = source_of(&kept_set, 0);
     assert_ok(own, ddsc_report_create(own, &made, &from), "report");
     char folder[4096];
-    snprintf(folder, sizeof folder, "%s", folder_file(&room, "saved"));
+    snprintf(folder, sizeof folder, "%s", folder_file(&scratch_folder, "saved"));
     assert_ok(own, ddsc_report_save(own, made, folder, 0), "saved report");
 }
 
@@ -63,7 +63,7 @@ void reports_tear_down(void)
 {
     ddsc_report_destroy(made);
     ddsc_context_destroy(own);
-    remove_files(folder_file(&room, "saved"));
+    remove_files(folder_file(&scratch_folder, "saved"));
 }
 
 static ddsc_status gives_report(ddsc_status status, ddsc_report **place)
@@ -90,7 +90,7 @@ static ddsc_status report_read(ddsc_context *ctx, int option)
 {
     (void)option;
     ddsc_report *out = calls_unset;
-    return gives_report(ddsc_report_read(ctx, &out, folder_file(&room, "saved")), &out);
+    return gives_report(ddsc_report_read(ctx, &out, folder_file(&scratch_folder, "saved")), &out);
 }
 
 /* Adds the parts of a report that do not differ between runs. */
@@ -117,7 +117,7 @@ static ddsc_status report_save(ddsc_context *ctx, int option)
     char folder[4096], path[4200];
     struct stat info;
     (void)option;
-    snprintf(folder, sizeof folder, "%s", folder_file(&room, "out"));
+    snprintf(folder, sizeof folder, "%s", folder_file(&scratch_folder, "out"));
     ddsc_status status = ddsc_report_save(ctx, made, folder, 0);
     for (int64_t f = 0; ddsc_report_get_file_name(f); f++) {
         snprintf(path, sizeof path, "%s/%s", folder, ddsc_report_get_file_name(f));
@@ -144,12 +144,12 @@ static int take_marks(void *user, const char *name, double width, double height,
 
 static ddsc_status file_check(ddsc_context *ctx, int option)
 {
-    return ddsc_file_check(ctx, folder_file(&room, "out.txt.gz"), (unsigned)option);
+    return ddsc_file_check(ctx, folder_file(&scratch_folder, "out.txt.gz"), (unsigned)option);
 }
 
 static ddsc_status report_check(ddsc_context *ctx, int option)
 {
-    return ddsc_report_check(ctx, folder_file(&room, "out"), (unsigned)option);
+    return ddsc_report_check(ctx, folder_file(&scratch_folder, "out"), (unsigned)option);
 }
 
 static ddsc_status report_draw(ddsc_context *ctx, int option)
@@ -255,7 +255,7 @@ static ddsc_diff *make_folders(ddsc_context *ctx, ddsc_status *status)
 {
     char folder[4096];
     ddsc_diff_side side;
-    snprintf(folder, sizeof folder, "%s", folder_file(&room, "saved"));
+    snprintf(folder, sizeof folder, "%s", folder_file(&scratch_folder, "saved"));
     ddsc_diff_side_init(&side);
     side.folder = folder;
     ddsc_diff *out = calls_unset;

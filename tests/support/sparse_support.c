@@ -12,11 +12,11 @@ edge_list *edges_new(int64_t n)
 
 void edges_add(edge_list *e, int64_t i, int64_t j, double weight)
 {
-    if (e->count == e->room) {
-        e->room = 2 * e->room + 64;
-        e->from = realloc(e->from, (size_t)e->room * sizeof *e->from);
-        e->to = realloc(e->to, (size_t)e->room * sizeof *e->to);
-        e->weight = realloc(e->weight, (size_t)e->room * sizeof *e->weight);
+    if (e->count == e->capacity) {
+        e->capacity = 2 * e->capacity + 64;
+        e->from = realloc(e->from, (size_t)e->capacity * sizeof *e->from);
+        e->to = realloc(e->to, (size_t)e->capacity * sizeof *e->to);
+        e->weight = realloc(e->weight, (size_t)e->capacity * sizeof *e->weight);
     }
     e->from[e->count] = (int32_t)i;
     e->to[e->count] = (int32_t)j;

@@ -7,7 +7,7 @@
 
 /* Collects undirected weighted edges. */
 typedef struct edge_list {
-    int64_t n, count, room;
+    int64_t n, count, capacity;
     int32_t *from, *to;
     double *weight;
 } edge_list;

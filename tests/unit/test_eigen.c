@@ -346,7 +346,7 @@ static void test_planted_miss(void **state)
     test_eigen_run(&g, &full, K + GUARDS, 5000);
     for (int64_t missed = 1; missed <= K; missed++) {
         panel all = {.n = N, .width = K + GUARDS, .stride = K + GUARDS, .x = full.vector}, fresh;
-        solver s = {.ctx = ctx, .m = &g.m, .component = g.component, .room = N - 1};
+        solver s = {.ctx = ctx, .m = &g.m, .component = g.component, .dimension = N - 1};
         s.tolerance = 1e-9;
         s.wanted = K - 1;
         assert_int_equal(panel_new(ctx, &s.exact, N, 1), DDSC_OK);

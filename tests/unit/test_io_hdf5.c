@@ -67,7 +67,7 @@ static void test_a_collected_child_is_not_killed(void **state)
 {
     (void)state;
     static const char signature[64] = "\x89HDF\r\n\x1a\n";
-    const char *path = folder_put(&room, "a.h5ad", signature, sizeof signature);
+    const char *path = folder_put(&scratch_folder, "a.h5ad", signature, sizeof signature);
     for (int k = 0; k < 4; k++) {
         int n_calls = 0;
         ddsc_context_settings set;

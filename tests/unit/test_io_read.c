@@ -38,7 +38,7 @@ static void test_settings(void **state)
     assert_int_equal(set.max_bytes, (int64_t)64 << 30);
     ddsc_context *ctx = test_context(1, 0);
     ddsc_measures *m = NULL;
-    const char *path = folder_text(&room, "a.csv", "id,x\na,1\n");
+    const char *path = folder_text(&scratch_folder, "a.csv", "id,x\na,1\n");
     assert_int_equal(ddsc_measures_read(NULL, &m, path, &set), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_measures_read(ctx, NULL, path, &set), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_measures_read(ctx, &m, NULL, &set), DDSC_ERROR_ARGUMENT);
@@ -66,7 +66,7 @@ static void test_phases(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    const char *path = folder_text(&room, "two.d2", two_phases);
+    const char *path = folder_text(&scratch_folder, "two.d2", two_phases);
     ddsc_measures *first = read_with(ctx, path, 0, 1), *second = read_with(ctx, path, 0, 2);
     ddsc_measures *joint = read_with(ctx, path, 0, 0);
     assert_int_equal(view_of(first).dim, 2);
@@ -110,7 +110,7 @@ static void test_equal_phases(void **state)
     for (int k = 0; k < 40; k++)
         at += (size_t)snprintf(text + at, sizeof text - at, "1 2 0.5 0.5 %d %d\n",
                                100 * (k % 2) + k % 7, 100 * (k % 2) + k % 5);
-    const char *path = folder_text(&room, "turns.d2", text);
+    const char *path = folder_text(&scratch_folder, "turns.d2", text);
     ddsc_measures *m = read_with(ctx, path, 0, 2);
     assert_int_equal(view_of(m).n_items, 20);
     assert_true(view_of(m).support[0] >= 100);
@@ -118,12 +118,12 @@ static void test_equal_phases(void **state)
     m = read_with(ctx, path, 1, 0);
     assert_int_equal(view_of(m).n_items, 40);
     ddsc_measures_destroy(m);
-    path = folder_text(&room, "blank.d2", "1 1 1 5\n1 1 1 6\n\n1 1 1 7\n1 1 1 8\n\n");
+    path = folder_text(&scratch_folder, "blank.d2", "1 1 1 5\n1 1 1 6\n\n1 1 1 7\n1 1 1 8\n\n");
     m = read_with(ctx, path, 0, 2);
     assert_int_equal(view_of(m).n_items, 2);
     assert_true(view_of(m).support[0] == 6);
     ddsc_measures_destroy(m);
-    path = folder_text(&room, "alike.d2", "1 1 1 5\n1 1 1 6\n1 1 1 7\n1 1 1 8\n");
+    path = folder_text(&scratch_folder, "alike.d2", "1 1 1 5\n1 1 1 6\n1 1 1 7\n1 1 1 8\n");
     m = read_with(ctx, path, 0, 0);
     assert_int_equal(view_of(m).n_items, 4);
     ddsc_measures_destroy(m);
@@ -141,8 +141,9 @@ static void test_costs(void **state)
     ddsc_context *ctx = test_context(1, 0);
     double cost[9] = {0, 2, 3, 2, 0, 2, 3, 2, 0};
     double w[2][3] = {{0.5, 0.2, 0.3}, {0.6 / 1.1, 0.3 / 1.1, 0.2 / 1.1}};
-    folder_text(&room, "bins.d2.hist0", "3\n0 2 3\n2 0 2\n3 2 0\n");
-    const char *path = folder_text(&room, "bins.d2", "0 3 0.5 0.2 0.3\n\n0 3 0.6 0.3 0.2\n");
+    folder_text(&scratch_folder, "bins.d2.hist0", "3\n0 2 3\n2 0 2\n3 2 0\n");
+    const char *path =
+        folder_text(&scratch_folder, "bins.d2", "0 3 0.5 0.2 0.3\n\n0 3 0.6 0.3 0.2\n");
     ddsc_measures *m = read_with(ctx, path, 0, 0);
     ddsc_measures_view v = view_of(m);
     assert_int_equal(v.n_support, 3);
@@ -170,8 +171,9 @@ static void test_vocabularies(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    folder_text(&room, "docs.d2s.vocab0", "2 3\n0 0\n1 0\n0 1\n");
-    const char *path = folder_text(&room, "docs.d2s", "0 2 1 3\n1 2\n0 1 1\n0\n0 1 1\n3\n");
+    folder_text(&scratch_folder, "docs.d2s.vocab0", "2 3\n0 0\n1 0\n0 1\n");
+    const char *path =
+        folder_text(&scratch_folder, "docs.d2s", "0 2 1 3\n1 2\n0 1 1\n0\n0 1 1\n3\n");
     ddsc_measures *m = NULL;
     ddsc_status status = ddsc_measures_read(ctx, &m, path, NULL);
     assert_message(ctx, status, DDSC_ERROR_INPUT, "empty", "item 1 is empty");
@@ -183,9 +185,9 @@ static void test_vocabularies(void **state)
     assert_int_equal(view_of(m).n_rows, 3);
     assert_close(view_of(m).weight[1], 0.75, 1e-15, 0);
     ddsc_measures_destroy(m);
-    folder_text(&room, "both.d2s.vocab0", "2 2\n0 0\n1 0\n");
-    folder_text(&room, "both.d2s.hist1", "2\n0 4\n4 0\n");
-    path = folder_text(&room, "both.d2s", "0 1 1 2\n0 2 0.5 0.5\n0 1 1 1\n0 2 0.1 0.9\n");
+    folder_text(&scratch_folder, "both.d2s.vocab0", "2 2\n0 0\n1 0\n");
+    folder_text(&scratch_folder, "both.d2s.hist1", "2\n0 4\n4 0\n");
+    path = folder_text(&scratch_folder, "both.d2s", "0 1 1 2\n0 2 0.5 0.5\n0 1 1 1\n0 2 0.1 0.9\n");
     m = read_with(ctx, path, 0, 0);
     assert_int_equal(view_of(m).n_items, 2);
     assert_int_equal(view_of(m).dim, 3);
@@ -205,10 +207,10 @@ static void test_images(void **state)
     ddsc_read_settings set;
     ddsc_read_settings_init(&set);
     char labels[TEST_PATH];
-    strcpy(labels, folder_text(&room, "truth.csv", "id,label\n0,seven\n1,two\n"));
+    strcpy(labels, folder_text(&scratch_folder, "truth.csv", "id,label\n0,seven\n1,two\n"));
     set.labels_path = labels;
     ddsc_measures *m = NULL;
-    const char *path = folder_put(&room, "images", bytes, sizeof bytes);
+    const char *path = folder_put(&scratch_folder, "images", bytes, sizeof bytes);
     assert_ok(ctx, ddsc_measures_read(ctx, &m, path, &set), "images");
     ddsc_measures_view v = view_of(m);
     assert_int_equal(v.n_items, 2);
@@ -221,7 +223,7 @@ static void test_images(void **state)
     assert_close(v.weight[1], 0.75, 1e-15, 0);
     assert_string_equal(ddsc_measures_get_label_name(m, v.label[1]), "two");
     ddsc_measures_destroy(m);
-    set.labels_path = folder_text(&room, "few.csv", "id,label\n0,seven\n");
+    set.labels_path = folder_text(&scratch_folder, "few.csv", "id,label\n0,seven\n");
     ddsc_status status = ddsc_measures_read(ctx, &m, path, &set);
     assert_message(ctx, status, DDSC_ERROR_INPUT, "labels", "few.csv|1 labels|2 items");
     ddsc_context_destroy(ctx);
@@ -234,10 +236,11 @@ static void test_join(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     char a[TEST_PATH], b[TEST_PATH], c[TEST_PATH];
-    strcpy(a, folder_text(&room, "a.csv", "id,label,x,y\np,cat,0,0\np,cat,1,0\nq,dog,0,1\n"));
-    strcpy(b, folder_text(&room, "b.csv",
+    strcpy(a, folder_text(&scratch_folder, "a.csv",
+                          "id,label,x,y\np,cat,0,0\np,cat,1,0\nq,dog,0,1\n"));
+    strcpy(b, folder_text(&scratch_folder, "b.csv",
                           "id,label,weight,x,y\nr,dog,3,1,0\nr,dog,1,5,5\ns,owl,1,0,0\n"));
-    strcpy(c, folder_text(&room, "c.d2", "2 1 1 0 1\n\n2 1 1 7 7\n"));
+    strcpy(c, folder_text(&scratch_folder, "c.d2", "2 1 1 0 1\n\n2 1 1 7 7\n"));
     const char *paths[3] = {a, b, c};
     ddsc_measures *m = NULL;
     assert_ok(ctx, ddsc_measures_read_files(ctx, &m, 3, paths, NULL), "join");
@@ -254,16 +257,16 @@ static void test_join(void **state)
     assert_close(v.weight[0], 0.5, 0, 0);
     assert_close(v.weight[v.offset[2]], 0.75, 1e-15, 0);
     ddsc_measures_destroy(m);
-    paths[2] = folder_text(&room, "d.csv", "id,x,z\nu,1,1\n");
+    paths[2] = folder_text(&scratch_folder, "d.csv", "id,x,z\nu,1,1\n");
     assert_message(ctx, ddsc_measures_read_files(ctx, &m, 3, paths, NULL), DDSC_ERROR_INPUT, "axes",
                    "d.csv|\"z\"|\"y\"");
-    paths[2] = folder_text(&room, "e.d2", "3 1 1 0 1 2\n");
+    paths[2] = folder_text(&scratch_folder, "e.d2", "3 1 1 0 1 2\n");
     assert_message(ctx, ddsc_measures_read_files(ctx, &m, 3, paths, NULL), DDSC_ERROR_INPUT, "dim",
                    "e.d2|3 coordinates");
-    paths[2] = folder_text(&room, "f.csv", "id,label,x,y\nu,5,1,1\n");
+    paths[2] = folder_text(&scratch_folder, "f.csv", "id,label,x,y\nu,5,1,1\n");
     assert_message(ctx, ddsc_measures_read_files(ctx, &m, 3, paths, NULL), DDSC_ERROR_INPUT,
                    "labels", "f.csv|numbers");
-    paths[2] = folder_file(&room, "none");
+    paths[2] = folder_file(&scratch_folder, "none");
     assert_message(ctx, ddsc_measures_read_files(ctx, &m, 3, paths, NULL), DDSC_ERROR_INPUT, "none",
                    "none|No such file");
     assert_int_equal(ddsc_measures_read_files(ctx, &m, 0, paths, NULL), DDSC_ERROR_ARGUMENT);
@@ -282,10 +285,10 @@ static void test_join_allocations(void **state)
 {
     (void)state;
     char a[TEST_PATH], b[TEST_PATH], c[TEST_PATH];
-    strcpy(a, folder_text(&room, "a.csv", "id,label,x,y\np,cat,0,0\nq,dog,0,1\n"));
-    strcpy(b, folder_text(&room, "b.csv", "id,label,weight,x,y\nr,owl,3,1,0\n"));
-    folder_text(&room, "w.d2s.vocab0", "2 2\n0 0\n1 0\n");
-    strcpy(c, folder_text(&room, "w.d2s", "0 2 1 3 1 2\n"));
+    strcpy(a, folder_text(&scratch_folder, "a.csv", "id,label,x,y\np,cat,0,0\nq,dog,0,1\n"));
+    strcpy(b, folder_text(&scratch_folder, "b.csv", "id,label,weight,x,y\nr,owl,3,1,0\n"));
+    folder_text(&scratch_folder, "w.d2s.vocab0", "2 2\n0 0\n1 0\n");
+    strcpy(c, folder_text(&scratch_folder, "w.d2s", "0 2 1 3 1 2\n"));
     const char *paths[3] = {a, b, c};
     assert_true(test_failing_allocations(read_joined, paths) > 20);
 }

@@ -11,14 +11,14 @@ static unsigned char *gzip_bytes(const void *bytes, size_t n, size_t *n_out)
 {
     z_stream z = {0};
     assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t room = deflateBound(&z, n) + 64;
-    unsigned char *out = malloc(room);
+    size_t capacity = deflateBound(&z, n) + 64;
+    unsigned char *out = malloc(capacity);
     z.next_in = (unsigned char *)(uintptr_t)bytes;
     z.avail_in = (uInt)n;
     z.next_out = out;
-    z.avail_out = (uInt)room;
+    z.avail_out = (uInt)capacity;
     assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    *n_out = room - z.avail_out;
+    *n_out = capacity - z.avail_out;
     deflateEnd(&z);
     return out;
 }

@@ -7,7 +7,7 @@
 static void assert_no_leftovers(void)
 {
     int n_hidden;
-    folder_count(&room, &n_hidden);
+    folder_count(&scratch_folder, &n_hidden);
     assert_int_equal(n_hidden, 0);
 }
 
@@ -44,7 +44,7 @@ static void assert_same(const ddsc_measures *a, const ddsc_measures *b, bool wit
 static void round_trip(ddsc_context *ctx, const ddsc_measures *m, const char *name, bool with_names)
 {
     ddsc_measures *back = NULL;
-    const char *path = folder_file(&room, name);
+    const char *path = folder_file(&scratch_folder, name);
     assert_ok(ctx, ddsc_measures_write(ctx, m, path, DDSC_FORMAT_AUTO, 1), name);
     assert_ok(ctx, ddsc_measures_read(ctx, &back, path, NULL), name);
     assert_same(m, back, with_names);
@@ -82,7 +82,8 @@ static void test_names(void **state)
     ddsc_read_settings_init(&set);
     set.on_empty = DDSC_EMPTY_DROP;
     ddsc_measures *m = NULL;
-    assert_ok(ctx, ddsc_measures_read(ctx, &m, folder_text(&room, "in.csv", text), &set), "in");
+    assert_ok(ctx, ddsc_measures_read(ctx, &m, folder_text(&scratch_folder, "in.csv", text), &set),
+              "in");
     ddsc_measures_view v;
     ddsc_measures_get_view(m, &v);
     assert_int_equal(v.n_rows, 4);
@@ -114,7 +115,7 @@ static void test_shared(void **state)
     round_trip(ctx, labeled, "shared.npz", true);
     round_trip(ctx, labeled, "shared.csv", true);
     size_t n;
-    char *bytes = file_bytes(folder_file(&room, "shared.npz"), &n);
+    char *bytes = file_bytes(folder_file(&scratch_folder, "shared.npz"), &n);
     assert_non_null(memmem(bytes, n, "indices.npy", 11));
     free(bytes);
     ddsc_measures_destroy(m);
@@ -178,7 +179,7 @@ static void test_zip64(void **state)
     ddsc_context *ctx = test_context(1, 0);
     int64_t limits[] = {0xfffffffe, 60000, 100, 0};
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
-        const char *path = folder_file(&room, "ramp.npz");
+        const char *path = folder_file(&scratch_folder, "ramp.npz");
         write_ramp(ctx, path, limits[k]);
         read_ramp(ctx, path);
         char command[TEST_PATH];
@@ -202,7 +203,7 @@ static void test_same_bytes(void **state)
         size_t n[2];
         char *bytes[2];
         for (int r = 0; r < 2; r++) {
-            const char *path = folder_file(&room, names[k]);
+            const char *path = folder_file(&scratch_folder, names[k]);
             assert_ok(ctx, ddsc_measures_write(ctx, m, path, DDSC_FORMAT_AUTO, 1), names[k]);
             bytes[r] = file_bytes(path, &n[r]);
         }
@@ -225,15 +226,16 @@ static void test_matrix(void **state)
     int64_t n;
     static const char *const names[] = {"m.npy", "m.npy.gz"};
     for (size_t k = 0; k < 2; k++) {
-        const char *path = folder_file(&room, names[k]);
+        const char *path = folder_file(&scratch_folder, names[k]);
         assert_ok(ctx, ddsc_matrix_write(ctx, a, 3, 3, path, 1), names[k]);
         assert_ok(ctx, ddsc_matrix_read(ctx, &b, &n, path), names[k]);
         assert_int_equal(n, 3);
         assert_memory_equal(a, b, sizeof a);
         ddsc_release(ctx, b);
     }
-    assert_ok(ctx, ddsc_matrix_write(ctx, a, 9, 0, folder_file(&room, "v.npy"), 1), "vector");
-    ddsc_status status = ddsc_matrix_read(ctx, &b, &n, folder_file(&room, "v.npy"));
+    assert_ok(ctx, ddsc_matrix_write(ctx, a, 9, 0, folder_file(&scratch_folder, "v.npy"), 1),
+              "vector");
+    ddsc_status status = ddsc_matrix_read(ctx, &b, &n, folder_file(&scratch_folder, "v.npy"));
     assert_message(ctx, status, DDSC_ERROR_INPUT, "vector", "(9,)|square");
     ddsc_context_destroy(ctx);
 }
@@ -244,17 +246,20 @@ static void test_rows(void **state)
     ddsc_context *ctx = test_context(1, 0);
     double a[6] = {0, NAN, -3, 1e-300, 7, 8}, *b = NULL;
     int64_t n, columns;
-    const char *path = folder_file(&room, "rows.npy");
+    const char *path = folder_file(&scratch_folder, "rows.npy");
     assert_ok(ctx, ddsc_matrix_write(ctx, a, 3, 2, path, 1), "write");
     assert_ok(ctx, ddsc_rows_read(ctx, &b, &n, &columns, path), "read");
     assert_true(n == 3 && columns == 2);
     assert_memory_equal(a, b, sizeof a);
     ddsc_release(ctx, b);
-    assert_ok(ctx, ddsc_matrix_write(ctx, a, 6, 0, folder_file(&room, "v.npy"), 1), "vector");
-    ddsc_status status = ddsc_rows_read(ctx, &b, &n, &columns, folder_file(&room, "v.npy"));
+    assert_ok(ctx, ddsc_matrix_write(ctx, a, 6, 0, folder_file(&scratch_folder, "v.npy"), 1),
+              "vector");
+    ddsc_status status =
+        ddsc_rows_read(ctx, &b, &n, &columns, folder_file(&scratch_folder, "v.npy"));
     assert_message(ctx, status, DDSC_ERROR_INPUT, "vector", "(6,)|rows and columns");
     assert_null(b);
-    status = ddsc_rows_read(ctx, &b, &n, &columns, folder_text(&room, "t.npy", "id,label\n"));
+    status =
+        ddsc_rows_read(ctx, &b, &n, &columns, folder_text(&scratch_folder, "t.npy", "id,label\n"));
     assert_message(ctx, status, DDSC_ERROR_INPUT, "not npy", "t.npy");
     assert_int_equal(ddsc_rows_read(ctx, NULL, &n, &columns, path), DDSC_ERROR_ARGUMENT);
     ddsc_context_destroy(ctx);
@@ -268,13 +273,15 @@ static void test_mtx(void **state)
     int64_t n;
     static const char sparse[] = "%%MatrixMarket matrix coordinate real symmetric\n% note\n"
                                  "3 3 3\n1 1 0\n2 1 4.5\n3 2 2\n";
-    assert_ok(ctx, ddsc_matrix_read(ctx, &a, &n, folder_text(&room, "s.mtx", sparse)), "sparse");
+    assert_ok(ctx, ddsc_matrix_read(ctx, &a, &n, folder_text(&scratch_folder, "s.mtx", sparse)),
+              "sparse");
     double expected[9] = {0, 4.5, NAN, 4.5, NAN, 2, NAN, 2, NAN};
     for (int k = 0; k < 9; k++)
         assert_true(isnan(expected[k]) ? isnan(a[k]) : a[k] == expected[k]);
     ddsc_release(ctx, a);
     static const char dense[] = "%%MatrixMarket matrix array integer general\n2 2\n0\n1\n2\n3\n";
-    assert_ok(ctx, ddsc_matrix_read(ctx, &a, &n, folder_text(&room, "d.mtx", dense)), "dense");
+    assert_ok(ctx, ddsc_matrix_read(ctx, &a, &n, folder_text(&scratch_folder, "d.mtx", dense)),
+              "dense");
     assert_true(a[0] == 0 && a[1] == 2 && a[2] == 1 && a[3] == 3);
     ddsc_release(ctx, a);
     ddsc_context_destroy(ctx);
@@ -286,8 +293,10 @@ static void check_labels(const char *name, const void *bytes, size_t n_bytes, in
     ddsc_context *ctx = test_context(1, 0);
     int32_t *label = NULL;
     int64_t found;
-    assert_ok(ctx, ddsc_labels_read(ctx, &label, &found, folder_put(&room, name, bytes, n_bytes)),
-              name);
+    assert_ok(
+        ctx,
+        ddsc_labels_read(ctx, &label, &found, folder_put(&scratch_folder, name, bytes, n_bytes)),
+        name);
     assert_int_equal(found, n);
     assert_memory_equal(label, expected, (size_t)n * sizeof *label);
     ddsc_release(ctx, label);
@@ -330,21 +339,24 @@ static void test_labels_out(void **state)
     ddsc_read_settings_init(&set);
     set.on_empty = DDSC_EMPTY_DROP;
     ddsc_measures *m = NULL;
-    const char *in = folder_text(&room, "in.csv", "id,weight,x\n\"a b\",1,1\nc,0,1\nd,1,2\n");
+    const char *in =
+        folder_text(&scratch_folder, "in.csv", "id,weight,x\n\"a b\",1,1\nc,0,1\nd,1,2\n");
     assert_ok(ctx, ddsc_measures_read(ctx, &m, in, &set), "in");
     int32_t three[3] = {4, -1, 5}, two[2] = {4, 5};
     static const char expected[] = "id,label\n\"a b\",4\nc,-1\nd,5\n";
     for (int k = 0; k < 2; k++) {
-        const char *path = folder_file(&room, "out.csv");
+        const char *path = folder_file(&scratch_folder, "out.csv");
         assert_ok(ctx, ddsc_labels_write(ctx, k ? two : three, k ? 2 : 3, m, path, 1), "out");
         size_t n;
         char *bytes = file_bytes(path, &n);
         assert_string_equal(bytes, expected);
         free(bytes);
     }
-    assert_int_equal(ddsc_labels_write(ctx, three, 1, m, folder_file(&room, "out.csv"), 1),
-                     DDSC_ERROR_ARGUMENT);
-    assert_ok(ctx, ddsc_labels_write(ctx, two, 2, NULL, folder_file(&room, "out.csv"), 1), "bare");
+    assert_int_equal(
+        ddsc_labels_write(ctx, three, 1, m, folder_file(&scratch_folder, "out.csv"), 1),
+        DDSC_ERROR_ARGUMENT);
+    assert_ok(ctx, ddsc_labels_write(ctx, two, 2, NULL, folder_file(&scratch_folder, "out.csv"), 1),
+              "bare");
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -360,7 +372,7 @@ static void test_graph(void **state)
     ddsc_graph *g = NULL;
     assert_ok(ctx, ddsc_graph_create_from_matrix(ctx, &g, 3, d, DDSC_DISTANCE_SQUARED, &set),
               "graph");
-    const char *path = folder_file(&room, "g.mtx");
+    const char *path = folder_file(&scratch_folder, "g.mtx");
     assert_ok(ctx, ddsc_graph_write(ctx, g, path, 0), "write");
     int64_t n;
     assert_ok(ctx, ddsc_matrix_read(ctx, &back, &n, path), "read");
@@ -378,7 +390,7 @@ static void test_overwrite(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    const char *path = folder_text(&room, "kept.txt", "before");
+    const char *path = folder_text(&scratch_folder, "kept.txt", "before");
     ddsc_status status = ddsc_file_write(ctx, path, "after", 5, 0);
     assert_message(ctx, status, DDSC_ERROR_EXISTS, "exists", "kept.txt|exists");
     size_t n;
@@ -403,10 +415,10 @@ static void test_race(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     io_writer *w = NULL;
-    const char *path = folder_file(&room, "race.txt");
+    const char *path = folder_file(&scratch_folder, "race.txt");
     assert_ok(ctx, writer_open(ctx, &w, path, 0), "open");
     assert_ok(ctx, writer_put(w, "mine", 4), "put");
-    folder_text(&room, "race.txt", "theirs");
+    folder_text(&scratch_folder, "race.txt", "theirs");
     ctx_enter(ctx);
     assert_message(ctx, writer_finish(w, DDSC_OK), DDSC_ERROR_EXISTS, "race", "race.txt");
     size_t n;
@@ -422,14 +434,14 @@ static void test_abort(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     io_writer *w = NULL;
-    assert_ok(ctx, writer_open(ctx, &w, folder_file(&room, "never.txt.gz"), 0), "open");
+    assert_ok(ctx, writer_open(ctx, &w, folder_file(&scratch_folder, "never.txt.gz"), 0), "open");
     assert_ok(ctx, writer_printf(w, "%d", 5), "put");
     int n_hidden;
-    folder_count(&room, &n_hidden);
+    folder_count(&scratch_folder, &n_hidden);
     assert_int_equal(n_hidden, 1);
     writer_finish(w, DDSC_ERROR_CANCELED);
     assert_no_leftovers();
-    assert_int_not_equal(access(folder_file(&room, "never.txt.gz"), F_OK), 0);
+    assert_int_not_equal(access(folder_file(&scratch_folder, "never.txt.gz"), F_OK), 0);
     ddsc_context_destroy(ctx);
 }
 
@@ -437,10 +449,10 @@ static void test_places(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    assert_int_equal(ddsc_file_write(ctx, folder_file(&room, "no/such/place"), "x", 1, 0),
+    assert_int_equal(ddsc_file_write(ctx, folder_file(&scratch_folder, "no/such/place"), "x", 1, 0),
                      DDSC_ERROR_IO);
-    assert_message(ctx, ddsc_file_write(ctx, room.path, "x", 1, 1), DDSC_ERROR_IO, "folder",
-                   "directory");
+    assert_message(ctx, ddsc_file_write(ctx, scratch_folder.path, "x", 1, 1), DDSC_ERROR_IO,
+                   "folder", "directory");
     assert_ok(ctx, ddsc_file_write(ctx, "/dev/null", "x", 1, 0), "device");
     struct stat info;
     assert_int_equal(stat("/dev/null", &info), 0);
@@ -449,10 +461,11 @@ static void test_places(void **state)
         assert_message(ctx, ddsc_file_write(ctx, "/dev/full", "x", 1, 1), DDSC_ERROR_IO, "full",
                        "/dev/full|No space");
     /* through a symbolic link, which stays */
-    const char *target = folder_text(&room, "target.txt", "old");
-    assert_int_equal(symlink(target, folder_file(&room, "link.txt")), 0);
-    assert_ok(ctx, ddsc_file_write(ctx, folder_file(&room, "link.txt"), "new", 3, 1), "link");
-    assert_int_equal(lstat(folder_file(&room, "link.txt"), &info), 0);
+    const char *target = folder_text(&scratch_folder, "target.txt", "old");
+    assert_int_equal(symlink(target, folder_file(&scratch_folder, "link.txt")), 0);
+    assert_ok(ctx, ddsc_file_write(ctx, folder_file(&scratch_folder, "link.txt"), "new", 3, 1),
+              "link");
+    assert_int_equal(lstat(folder_file(&scratch_folder, "link.txt"), &info), 0);
     assert_true(S_ISLNK(info.st_mode));
     size_t n;
     char *bytes = file_bytes(target, &n);
@@ -467,10 +480,12 @@ static void test_refusals(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     measures *m = test_random_measures(ctx, 3, 3, 2, 1);
-    assert_int_equal(ddsc_measures_write(ctx, m, folder_file(&room, "x.what"), DDSC_FORMAT_AUTO, 0),
-                     DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_measures_write(ctx, m, folder_file(&room, "x.fcs"), DDSC_FORMAT_FCS, 0),
-                     DDSC_ERROR_ARGUMENT);
+    assert_int_equal(
+        ddsc_measures_write(ctx, m, folder_file(&scratch_folder, "x.what"), DDSC_FORMAT_AUTO, 0),
+        DDSC_ERROR_ARGUMENT);
+    assert_int_equal(
+        ddsc_measures_write(ctx, m, folder_file(&scratch_folder, "x.fcs"), DDSC_FORMAT_FCS, 0),
+        DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_measures_write(NULL, m, "x", DDSC_FORMAT_NPZ, 0), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_measures_write(ctx, NULL, "x", DDSC_FORMAT_NPZ, 0), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_matrix_write(ctx, NULL, 1, 1, "x", 0), DDSC_ERROR_ARGUMENT);
@@ -486,7 +501,8 @@ static ddsc_status write_all_kinds(ddsc_context *ctx, void *arg)
     static const char *const names[] = {"f.npz", "f.csv.gz", "f.d2"};
     ddsc_status status = DDSC_OK;
     for (int k = 0; k < 3 && status >= 0; k++)
-        status = ddsc_measures_write(ctx, arg, folder_file(&room, names[k]), DDSC_FORMAT_AUTO, 1);
+        status = ddsc_measures_write(ctx, arg, folder_file(&scratch_folder, names[k]),
+                                     DDSC_FORMAT_AUTO, 1);
     return status;
 }
 
@@ -513,10 +529,10 @@ static ddsc_status write_the_rest(ddsc_context *ctx, void *graph)
     ddsc_status status = DDSC_OK;
     double matrix[4] = {0, 1, 1, 0};
     int32_t label[2] = {0, 1};
-    TRY(ddsc_matrix_write(ctx, matrix, 2, 2, folder_file(&room, "m.npy.gz"), 1));
-    TRY(ddsc_labels_write(ctx, label, 2, NULL, folder_file(&room, "l.csv"), 1));
-    TRY(ddsc_file_write(ctx, folder_file(&room, "f.txt"), "text", 4, 1));
-    TRY(ddsc_graph_write(ctx, graph, folder_file(&room, "g.mtx"), 1));
+    TRY(ddsc_matrix_write(ctx, matrix, 2, 2, folder_file(&scratch_folder, "m.npy.gz"), 1));
+    TRY(ddsc_labels_write(ctx, label, 2, NULL, folder_file(&scratch_folder, "l.csv"), 1));
+    TRY(ddsc_file_write(ctx, folder_file(&scratch_folder, "f.txt"), "text", 4, 1));
+    TRY(ddsc_graph_write(ctx, graph, folder_file(&scratch_folder, "g.mtx"), 1));
 done:
     return status;
 }
@@ -533,13 +549,13 @@ static void test_other_allocations(void **state)
     assert_ok(ctx, ddsc_graph_create_from_matrix(ctx, &g, 2, d, 0, &set), "graph");
     assert_true(test_failing_allocations(write_the_rest, g) > 8);
     assert_no_leftovers();
-    strcpy(path, folder_file(&room, "m.npy.gz"));
+    strcpy(path, folder_file(&scratch_folder, "m.npy.gz"));
     assert_true(test_failing_allocations(read_a_matrix, path) > 3);
-    strcpy(path, folder_file(&room, "g.mtx"));
+    strcpy(path, folder_file(&scratch_folder, "g.mtx"));
     assert_true(test_failing_allocations(read_a_matrix, path) > 3);
-    strcpy(path, folder_file(&room, "l.csv"));
+    strcpy(path, folder_file(&scratch_folder, "l.csv"));
     assert_true(test_failing_allocations(read_some_labels, path) > 3);
-    strcpy(path, folder_text(&room, "names.csv", "id,label\na,cat\nb,dog\n"));
+    strcpy(path, folder_text(&scratch_folder, "names.csv", "id,label\na,cat\nb,dog\n"));
     assert_true(test_failing_allocations(read_some_labels, path) > 3);
     ddsc_graph_destroy(g);
     ddsc_context_destroy(ctx);
@@ -550,7 +566,7 @@ static void test_allocations(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     ddsc_measures *m = NULL;
-    const char *in = folder_text(&room, "in.csv", "id,label,x\na,u,1\nb,v,2\n");
+    const char *in = folder_text(&scratch_folder, "in.csv", "id,label,x\na,u,1\nb,v,2\n");
     assert_ok(ctx, ddsc_measures_read(ctx, &m, in, NULL), "in");
     assert_true(test_failing_allocations(write_all_kinds, m) > 10);
     assert_no_leftovers();

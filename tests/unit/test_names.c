@@ -10,7 +10,7 @@ static const char table[] = "id,title,point_name,CD3,\"a,b\"\n"
 static ddsc_measures *read_table(ddsc_context *ctx)
 {
     ddsc_measures *m = NULL;
-    const char *path = folder_text(&room, "named.csv", table);
+    const char *path = folder_text(&scratch_folder, "named.csv", table);
     assert_ok(ctx, ddsc_measures_read(ctx, &m, path, NULL), "table");
     return m;
 }
@@ -66,7 +66,8 @@ static void test_one_place(void **state)
                                  "q,vessel,1\nq,a,3\nq,b,3\nq,c,3\nq,d,3\nq,e,3\nq,f,3\nq,g,3\n";
     ddsc_context *ctx = test_context(1, 0);
     ddsc_measures *m = NULL, *all = NULL;
-    assert_ok(ctx, ddsc_measures_read(ctx, &m, folder_text(&room, "places.csv", places), NULL),
+    assert_ok(ctx,
+              ddsc_measures_read(ctx, &m, folder_text(&scratch_folder, "places.csv", places), NULL),
               "places");
     assert_text(point_of(m, 0, 0), "ship + vessel");
     assert_text(point_of(m, 0, 1), "car");
@@ -86,7 +87,7 @@ static void test_files(void **state)
     ddsc_context *ctx = test_context(1, 0);
     ddsc_measures *m = read_table(ctx), *back = NULL;
     for (int k = 0; k < 3; k++) {
-        const char *path = folder_file(&room, names[k]);
+        const char *path = folder_file(&scratch_folder, names[k]);
         assert_ok(ctx, ddsc_measures_write(ctx, m, path, DDSC_FORMAT_AUTO, 0), names[k]);
         assert_ok(ctx, ddsc_measures_read(ctx, &back, path, NULL), names[k]);
         assert_named(back);
@@ -148,7 +149,7 @@ static void test_without(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     ddsc_measures *m = NULL, *back = NULL;
-    const char *path = folder_file(&room, "plain.npz");
+    const char *path = folder_file(&scratch_folder, "plain.npz");
     static char bytes[1 << 16];
     assert_ok(ctx, ddsc_measures_generate_shapes(ctx, &m, 2, 8), "shapes");
     assert_ok(ctx, ddsc_measures_write(ctx, m, path, DDSC_FORMAT_AUTO, 0), "write");
@@ -171,8 +172,8 @@ static void test_joining(void **state)
     ddsc_context *ctx = test_context(1, 0);
     ddsc_measures *m = NULL;
     char a[TEST_PATH], b[TEST_PATH];
-    strcpy(a, folder_text(&room, "a.csv", table));
-    strcpy(b, folder_text(&room, "b.csv", "id,CD3,\"a,b\"\nr,7,8\n"));
+    strcpy(a, folder_text(&scratch_folder, "a.csv", table));
+    strcpy(b, folder_text(&scratch_folder, "b.csv", "id,CD3,\"a,b\"\nr,7,8\n"));
     const char *paths[] = {a, b};
     assert_ok(ctx, ddsc_measures_read_files(ctx, &m, 2, paths, NULL), "join");
     assert_named(m);
@@ -189,7 +190,7 @@ static ddsc_status all_at_once(ddsc_context *ctx, void *path)
     static const int64_t item = 1;
     TRY(ddsc_measures_read(ctx, &m, path, NULL));
     TRY(ddsc_measures_copy_subset(ctx, &copy, m, 1, &item));
-    TRY(ddsc_measures_write(ctx, m, folder_file(&room, "out.npz"), DDSC_FORMAT_AUTO,
+    TRY(ddsc_measures_write(ctx, m, folder_file(&scratch_folder, "out.npz"), DDSC_FORMAT_AUTO,
                             DDSC_WRITE_OVERWRITE));
 done:
     ddsc_measures_destroy(m);
@@ -201,7 +202,7 @@ static void test_allocations(void **state)
 {
     (void)state;
     char path[TEST_PATH];
-    strcpy(path, folder_text(&room, "named.csv", table));
+    strcpy(path, folder_text(&scratch_folder, "named.csv", table));
     assert_true(test_failing_allocations(all_at_once, path) > 20);
 }
 

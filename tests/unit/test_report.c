@@ -34,7 +34,7 @@ typedef struct fixture {
 
 typedef struct bytes {
     char *at;
-    size_t n, room;
+    size_t n, scratch;
 } bytes;
 
 static int take(void *user, const void *more, size_t n)
@@ -310,9 +310,9 @@ static void test_other_context(void **state)
 static void test_folder_again(void **state)
 {
     fixture *f = *state;
-    test_folder room;
-    folder_make(&room);
-    const char *folder = folder_file(&room, "result");
+    test_folder scratch_folder;
+    folder_make(&scratch_folder);
+    const char *folder = folder_file(&scratch_folder, "result");
     ddsc_report *again = NULL;
     assert_ok(f->ctx, ddsc_report_save(f->ctx, f->report, folder, 0), "saved");
     assert_ok(f->ctx, ddsc_report_read(f->ctx, &again, folder), "read");
@@ -326,29 +326,33 @@ static void test_folder_again(void **state)
     ddsc_report_destroy(again);
     free(a.at);
     free(b.at);
-    folder_remove(&room);
+    folder_remove(&scratch_folder);
 }
 
 /* One existing file: no other file is written, and it is unchanged. */
 static void test_folder_whole(void **state)
 {
     fixture *f = *state;
-    test_folder room;
+    test_folder scratch_folder;
     struct stat info;
     int n_hidden;
-    folder_make(&room);
-    folder_text(&room, "graph.mtx", "mine");
-    assert_int_equal(ddsc_report_save(f->ctx, f->report, room.path, 0), DDSC_ERROR_EXISTS);
-    assert_int_equal(folder_count(&room, &n_hidden), 1);
-    assert_int_equal(stat(folder_file(&room, "graph.mtx"), &info), 0);
+    folder_make(&scratch_folder);
+    folder_text(&scratch_folder, "graph.mtx", "mine");
+    assert_int_equal(ddsc_report_save(f->ctx, f->report, scratch_folder.path, 0),
+                     DDSC_ERROR_EXISTS);
+    assert_int_equal(folder_count(&scratch_folder, &n_hidden), 1);
+    assert_int_equal(stat(folder_file(&scratch_folder, "graph.mtx"), &info), 0);
     assert_int_equal(info.st_size, 4);
-    folder_text(&room, "stability.csv", "of an earlier result");
-    assert_ok(f->ctx, ddsc_report_save(f->ctx, f->report, room.path, DDSC_WRITE_OVERWRITE), "all");
-    assert_int_not_equal(stat(folder_file(&room, "stability.csv"), &info), 0);
-    assert_int_equal(stat(folder_file(&room, "result.json"), &info), 0);
-    assert_int_equal(ddsc_report_save(f->ctx, f->report, folder_file(&room, "no/where"), 0),
-                     DDSC_ERROR_IO);
-    folder_remove(&room);
+    folder_text(&scratch_folder, "stability.csv", "of an earlier result");
+    assert_ok(f->ctx,
+              ddsc_report_save(f->ctx, f->report, scratch_folder.path, DDSC_WRITE_OVERWRITE),
+              "all");
+    assert_int_not_equal(stat(folder_file(&scratch_folder, "stability.csv"), &info), 0);
+    assert_int_equal(stat(folder_file(&scratch_folder, "result.json"), &info), 0);
+    assert_int_equal(
+        ddsc_report_save(f->ctx, f->report, folder_file(&scratch_folder, "no/where"), 0),
+        DDSC_ERROR_IO);
+    folder_remove(&scratch_folder);
 }
 
 /* result.json is untrusted, like any file. */
@@ -370,22 +374,22 @@ static void test_bad_folders(void **state)
         " \"scores\": {\"confusion\": {\"classes\": [1, 2], \"counts\": [[1], 3]}},"
         " \"neighbors\": {\"counts\": [\"x\"]}, \"settings\": 5, \"advice\": null}";
     fixture *f = *state;
-    test_folder room;
+    test_folder scratch_folder;
     ddsc_report *again = NULL;
-    folder_make(&room);
-    assert_ok(f->ctx, ddsc_report_save(f->ctx, f->report, room.path, 0), "saved");
+    folder_make(&scratch_folder);
+    assert_ok(f->ctx, ddsc_report_save(f->ctx, f->report, scratch_folder.path, 0), "saved");
     for (size_t k = 0; k < sizeof trees / sizeof *trees; k++) {
-        folder_text(&room, "result.json", trees[k]);
-        assert_int_equal(ddsc_report_read(f->ctx, &again, room.path), DDSC_ERROR_INPUT);
+        folder_text(&scratch_folder, "result.json", trees[k]);
+        assert_int_equal(ddsc_report_read(f->ctx, &again, scratch_folder.path), DDSC_ERROR_INPUT);
         assert_null(again);
-        assert_non_null(strstr(ddsc_context_get_message(f->ctx), room.path));
+        assert_non_null(strstr(ddsc_context_get_message(f->ctx), scratch_folder.path));
     }
-    folder_text(&room, "result.json", odd);
-    assert_ok(f->ctx, ddsc_report_read(f->ctx, &again, room.path), "odd");
+    folder_text(&scratch_folder, "result.json", odd);
+    assert_ok(f->ctx, ddsc_report_read(f->ctx, &again, scratch_folder.path), "odd");
     bytes page = written(f->ctx, again, DDSC_REPORT_HTML);
     free(page.at);
     ddsc_report_destroy(again);
-    folder_remove(&room);
+    folder_remove(&scratch_folder);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 enum { MOST = 16, N_DOCS = 6, N_ROWS = 1003 };
 
-static test_folder room;
+static test_folder scratch_folder;
 static char docs_path[TEST_PATH], vectors_path[TEST_PATH], model_path[TEST_PATH],
     matrix_path[TEST_PATH];
 
@@ -79,7 +79,7 @@ static void look(job *j, ddsc_context *ctx, int rank, const void *object)
 {
     char path[TEST_PATH + 20];
     size_t n;
-    snprintf(path, sizeof path, "%s/rank%d", room.path, rank);
+    snprintf(path, sizeof path, "%s/rank%d", scratch_folder.path, rank);
     if (j->what == SETS)
         j->status[rank] =
             ddsc_measures_write(ctx, object, path, DDSC_FORMAT_NPZ, DDSC_WRITE_OVERWRITE);
@@ -358,16 +358,16 @@ static void make_model(void)
 static int set_up(void **state)
 {
     (void)state;
-    folder_make(&room);
-    strcpy(docs_path, folder_text(&room, "docs.tsv",
+    folder_make(&scratch_folder);
+    strcpy(docs_path, folder_text(&scratch_folder, "docs.tsv",
                                   "id\tlabel\ttext\n"
                                   "d1\tx\tone one two\nd2\ty\ttwo three four\nd3\tx\tfive one\n"
                                   "d4\tx\tthree two\nd5\tz\tfour five six\nd6\tz\tsix five\n"));
-    strcpy(vectors_path, folder_text(&room, "vectors.txt",
+    strcpy(vectors_path, folder_text(&scratch_folder, "vectors.txt",
                                      "one 1 0 2\ntwo 0 1 1\nthree 3 1 0\nfour 1 4 1\n"
                                      "five 5 9 2\nsix 2 6 5\n"));
-    strcpy(model_path, folder_file(&room, "model.npz"));
-    strcpy(matrix_path, folder_file(&room, "matrix.npy"));
+    strcpy(model_path, folder_file(&scratch_folder, "model.npz"));
+    strcpy(matrix_path, folder_file(&scratch_folder, "matrix.npy"));
     make_model();
     return 0;
 }
@@ -375,7 +375,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    folder_remove(&room);
+    folder_remove(&scratch_folder);
     return 0;
 }
 

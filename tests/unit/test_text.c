@@ -88,11 +88,12 @@ static void test_lemmas(void **state)
     ddsc_context *ctx = test_context(1, 0);
     lemma_table l = {0};
     size_t n;
-    folder_text(&room, "noun.exc", "geese goose\nmice mouse louse\nmice other\nbroken\n\n");
-    folder_text(&room, "index.noun",
+    folder_text(&scratch_folder, "noun.exc",
+                "geese goose\nmice mouse louse\nmice other\nbroken\n\n");
+    folder_text(&scratch_folder, "index.noun",
                 "  licence\ncat n 1\nclass n 1\nclas n 1\nbox n 1\nwaltz n 1\narch n 1\ndish n 1\n"
                 "seaman n 1\npony n 1\ni n 1\n");
-    assert_ok(ctx, lemmas_read(ctx, &l, room.path, 1 << 20), "lemmas");
+    assert_ok(ctx, lemmas_read(ctx, &l, scratch_folder.path, 1 << 20), "lemmas");
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
         const char *found = lemmas_find(&l, pairs[k][0], strlen(pairs[k][0]), &n);
         assert_int_equal(n, strlen(pairs[k][1]));
@@ -102,9 +103,9 @@ static void test_lemmas(void **state)
     memset(endless, 's', sizeof endless);
     assert_ptr_equal(lemmas_find(&l, endless, sizeof endless, &n), endless);
     lemmas_free(ctx, &l);
-    folder_text(&room, "index.noun", "  licence only\n");
-    assert_message(ctx, lemmas_read(ctx, &l, room.path, 1 << 20), DDSC_ERROR_INPUT, "no nouns",
-                   "index.noun|contains no nouns");
+    folder_text(&scratch_folder, "index.noun", "  licence only\n");
+    assert_message(ctx, lemmas_read(ctx, &l, scratch_folder.path, 1 << 20), DDSC_ERROR_INPUT,
+                   "no nouns", "index.noun|contains no nouns");
     lemmas_free(ctx, &l);
     ddsc_context_destroy(ctx);
 }
@@ -121,9 +122,9 @@ static char docs_path[TEST_PATH], vectors_path[TEST_PATH], stop_path[TEST_PATH];
 static files make_files(const char *docs, const char *vectors)
 {
     files f = {.docs = docs_path, .vectors = vectors_path};
-    strcpy(docs_path, folder_text(&room, "docs.tsv", docs));
-    strcpy(vectors_path, folder_text(&room, "vectors.txt", vectors));
-    strcpy(stop_path, folder_text(&room, "stop.txt", "the The\n a\n"));
+    strcpy(docs_path, folder_text(&scratch_folder, "docs.tsv", docs));
+    strcpy(vectors_path, folder_text(&scratch_folder, "vectors.txt", vectors));
+    strcpy(stop_path, folder_text(&scratch_folder, "stop.txt", "the The\n a\n"));
     ddsc_text_settings_init(&f.set);
     f.set.words = DDSC_WORDS_GENERAL;
     return f;
@@ -149,11 +150,11 @@ static const char small_vectors[] = "one 1 0 0\ntwo 0 1 0\nthree 0 0 1\nfour 1 1
 static files small_files(void)
 {
     files f = make_files(small_docs, small_vectors);
-    folder_text(&room, "noun.exc", "geese goose\n");
-    folder_text(&room, "index.noun", "one n 1\nfive n 1\n");
+    folder_text(&scratch_folder, "noun.exc", "geese goose\n");
+    folder_text(&scratch_folder, "index.noun", "one n 1\nfive n 1\n");
     f.set.where = "keep=y";
     f.set.stopwords_path = stop_path;
-    f.set.lemmas_path = room.path;
+    f.set.lemmas_path = scratch_folder.path;
     f.set.on_empty = DDSC_EMPTY_DROP;
     f.set.support = 2;
     return f;
@@ -277,7 +278,7 @@ static void test_allocations(void **state)
     f.vectors = NULL;
     assert_true(test_failing_allocations(call_small, &f) > 50);
     char kept[TEST_PATH];
-    keep_words(strcpy(kept, folder_file(&room, "kept.npz")), &f);
+    keep_words(strcpy(kept, folder_file(&scratch_folder, "kept.npz")), &f);
     f.set.words = DDSC_WORDS_FITTED;
     f.vectors = kept;
     assert_true(test_failing_allocations(call_small, &f) > 60);

@@ -428,11 +428,11 @@ static void test_theorem_bound(void **state)
     assert_non_null(strstr(r.v.words, "Theorem 1 bounds"));
     for (int64_t b = 0; b < 4; b++) {
         const ddsc_stability_row *row = r.v.rows[b];
-        double room = r.v.alpha - row->zeta;
+        double margin = r.v.alpha - row->zeta;
         assert_true(row->zeta > 0 && row->zeta < r.v.alpha && row->edges_kept == 1);
         assert_close(row->theorem_bound,
-                     2 * row->zeta * sqrt(16) / (r.v.gap * room * room * sqrt(7)), 1e-12, 0);
-        assert_close(row->lemma_3_bound, 2 * row->zeta / (7 * room * room), 1e-12, 0);
+                     2 * row->zeta * sqrt(16) / (r.v.gap * margin * margin * sqrt(7)), 1e-12, 0);
+        assert_close(row->lemma_3_bound, 2 * row->zeta / (7 * margin * margin), 1e-12, 0);
         assert_true(row->laplacian_largest > 0 && row->laplacian_largest <= row->lemma_3_bound);
         assert_true(row->sin_theta <= row->theorem_bound);
         assert_true(row->direct_bound <= row->theorem_bound);

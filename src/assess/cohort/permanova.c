@@ -24,7 +24,7 @@ struct ddsc_permanova {
     const variable **chosen; /* buffer for the variables of one model */
     const variable *block;   /* or NULL */
     bool *used;              /* n */
-    int64_t *items, n_missing_room;
+    int64_t *items, n_missing_capacity;
     ddsc_permanova_missing *missing;
     ddsc_permanova_row *rows;
     const ddsc_permanova_row **row_list;
@@ -48,7 +48,7 @@ static ddsc_status find_complete_items(ddsc_permanova *t, const ddsc_column *c)
         for (int64_t k = 0; k < t->n_columns; k++) {
             if (!variable_is_missing(&c[k], i))
                 continue;
-            CHECK(MEM_RESERVE(ctx, t->missing, &t->n_missing_room, t->view.n_missing + 1));
+            CHECK(MEM_RESERVE(ctx, t->missing, &t->n_missing_capacity, t->view.n_missing + 1));
             t->missing[t->view.n_missing++] = (ddsc_permanova_missing){i, k};
             t->used[i] = false;
         }

@@ -20,7 +20,7 @@ struct ddsc_identity {
         *in_new; /* items of each pair of clusters; shared items of each cluster */
     int64_t *size_old, *size_new;
     int64_t *parts_old, *parts_new; /* number of parts of each cluster in the other result */
-    int64_t n_events, event_room;
+    int64_t n_events, event_capacity;
     ddsc_identity_event *event;
     const ddsc_identity_event **event_list;
 };
@@ -296,7 +296,7 @@ static ddsc_status add_event(ddsc_context *ctx, ddsc_identity *t, ddsc_identity_
     int32_t *part = NULL;
     int64_t *common = NULL, *of = NULL;
     char *words = NULL;
-    TRY(MEM_RESERVE(ctx, t->event, &t->event_room, t->n_events + 1));
+    TRY(MEM_RESERVE(ctx, t->event, &t->event_capacity, t->n_events + 1));
     TRY(MEM_ZERO(ctx, part, most));
     TRY(MEM_ZERO(ctx, common, most));
     TRY(MEM_ZERO(ctx, of, most));

@@ -127,10 +127,10 @@ static void add_row(difference *out, const decomposition *x, const decomposition
 /* Computes the bound of Lemma 3. */
 static double lemma_3_bound(double zeta, double alpha, int64_t tau)
 {
-    double room = alpha - zeta;
+    double margin = alpha - zeta;
     if (zeta == 0)
         return 0;
-    return room > 0 && tau > 0 ? 2 * zeta / ((double)tau * room * room) : INFINITY;
+    return margin > 0 && tau > 0 ? 2 * zeta / ((double)tau * margin * margin) : INFINITY;
 }
 
 /* Computes the bound of Theorem 1. */
@@ -140,8 +140,8 @@ static double theorem_bound(double zeta, double alpha, double gap, int64_t n, in
         return 0;
     if (!(zeta < alpha) || !(gap > 0) || tau < 1)
         return INFINITY;
-    double room = alpha - zeta;
-    return 2 * zeta * sqrt((double)n) / (gap * room * room * sqrt((double)tau));
+    double margin = alpha - zeta;
+    return 2 * zeta * sqrt((double)n) / (gap * margin * margin * sqrt((double)tau));
 }
 
 /* Computes the bound of Davis and Kahan: |sin Theta|_F <= |H V|_F / delta, if every eigenvalue of V

@@ -218,13 +218,13 @@ static double move_to_medians(const targets *t, double *x, double *key, int32_t 
 /* Returns the free row with the smallest cost, or the current row if no free row is better. Rows
  * occupied by other points of the center are excluded, because two points on one row are no better
  * than one. Costs are summed only over the few rows that have mass. The search assumes a symmetric
- * matrix, but the gain is computed in the direction of the transport. `room` is scratch memory for
+ * matrix, but the gain is computed in the direction of the transport. `work` is scratch memory for
  * two values per row. */
 static double find_row(const ground_cost *g, const bool *held, const targets *t, int32_t *row,
-                       double *room)
+                       double *work)
 {
-    double *mass = room, *cost = room + g->size;
-    memset(room, 0, (size_t)(2 * g->size) * sizeof *room);
+    double *mass = work, *cost = work + g->size;
+    memset(work, 0, (size_t)(2 * g->size) * sizeof *work);
     for (int64_t e = 0; e < t->n; e++)
         mass[(int64_t)*measures_point(t->m, t->point[e])] += t->share[e];
     for (int64_t y = 0; y < g->size; y++) {

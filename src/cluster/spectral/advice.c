@@ -29,12 +29,12 @@ typedef struct writer {
 __attribute__((format(printf, 3, 0))) static void advice_add(writer *w, char separator,
                                                              const char *format, va_list arguments)
 {
-    size_t room = ADVICE_SIZE - w->used;
-    if (w->used > 0 && room > 1) {
+    size_t left = ADVICE_SIZE - w->used;
+    if (w->used > 0 && left > 1) {
         w->text[w->used++] = separator;
-        room--;
+        left--;
     }
-    int length = vsnprintf(w->text + w->used, room, format, arguments);
+    int length = vsnprintf(w->text + w->used, left, format, arguments);
     w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
 }
 

@@ -59,7 +59,7 @@ static void job_free(ddsc_context *ctx, spectral_job *j)
     decomposition_free(ctx, &j->d);
 }
 
-static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high, int64_t n_sweep)
+static ddsc_status job_allocate(ddsc_context *ctx, spectral_job *j, int64_t k_high, int64_t n_sweep)
 {
     int64_t n = j->d.n, widest = BASE_MIN(embed_width(k_high, j->set->paper), j->d.eigen.k);
     CHECK(MEM_NEW(ctx, j->rows, n * widest));
@@ -300,7 +300,7 @@ static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectra
     CHECK(MEM_ZERO(ctx, c->sweep, n_rows));
     CHECK(MEM_NEW(ctx, c->sweep_list, n_rows));
     CHECK(MEM_NEW(ctx, c->sweep_labels, n_rows * n));
-    CHECK(job_rooms(ctx, j, o->k_high, n_rows));
+    CHECK(job_allocate(ctx, j, o->k_high, n_rows));
     j->n_sweep = n_rows;
     progress_begin(ctx, "k-means", n_rows * j->set->kmeans_restarts);
     for (int64_t r = 0; r < n_rows; r++) {

@@ -28,7 +28,7 @@ static void strays_free(strays *s)
     mem_free(s->ctx, s->values);
 }
 
-static ddsc_status strays_rooms(strays *s)
+static ddsc_status strays_allocate(strays *s)
 {
     int64_t side = s->d->tau + 1;
     CHECK(MEM_NEW(s->ctx, s->value, s->d->n_left_out));
@@ -92,7 +92,7 @@ static ddsc_status solve_strays(strays *s)
 {
     if (s->d->n_left_out == 0)
         return DDSC_OK;
-    CHECK(strays_rooms(s));
+    CHECK(strays_allocate(s));
     for (int32_t i = 0; i < s->d->n; i++) {
         if (s->d->part[i] >= 0 || s->seen[i])
             continue;

@@ -250,7 +250,7 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
 {
     ddsc_status status = DDSC_OK;
     embedder e = {.ctx = ctx, .m = m, .v = m->v};
-    int64_t room = measures_item_room(m);
+    int64_t capacity = measures_item_capacity(m);
     bound_projection *b = &e.out;
     arena measured = {0};
     *out = (bound_projection){0};
@@ -263,18 +263,18 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
     e.slack = (double)(b->p + 7) * 0x1p-23;
     b->length = m->d * BINS;
     b->unit2 = e.axes.unit * e.axes.unit;
-    TRY(MEM_NEW(ctx, b->row, room * b->p));
-    TRY(MEM_NEW(ctx, b->start, room));
+    TRY(MEM_NEW(ctx, b->row, capacity * b->p));
+    TRY(MEM_NEW(ctx, b->start, capacity));
     if (b->n_frames > 0)
         TRY(team_table_new(ctx, &b->frame,
-                           room * b->n_frames * b->length * (int64_t)sizeof *b->frame));
+                           capacity * b->n_frames * b->length * (int64_t)sizeof *b->frame));
     TRY(team_fill(ctx, b->row, m->n, BLOCK, b->p * (int64_t)sizeof *b->row, embed_range, &e));
     TRY(team_gather(ctx, b->start, m->n, BLOCK, sizeof *b->start));
     if (b->n_frames > 0)
         TRY(team_gather(ctx, b->frame, m->n, BLOCK,
                         b->n_frames * b->length * (int64_t)sizeof *b->frame));
     TRY(team_largest(ctx, &b->longest, 1));
-    if (room > m->n)
+    if (capacity > m->n)
         TRY(MEM_ZERO(ctx, b->embedder, 1));
     *out = *b;
     *b = (bound_projection){0};

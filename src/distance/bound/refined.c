@@ -299,12 +299,12 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
     ddsc_status status = DDSC_OK;
     bound_refined *b = NULL;
     TRY(MEM_ZERO(ctx, b, 1));
-    *b = (bound_refined){.ctx = ctx, .m = m, .stride = measures_entry_room(m)};
+    *b = (bound_refined){.ctx = ctx, .m = m, .stride = measures_entry_capacity(m)};
     b->largest = (measures_largest_item(m) / BOUND_VECTOR + 1) * BOUND_VECTOR;
     b->frame = frame ? *frame : bound_refined_frame(m);
     b->unit = b->frame.unit;
     b->coupling = b->frame.kind == FRAME_GRID ? &bound_refined_grid : &bound_refined_dense;
-    TRY(MEM_NEW(ctx, b->mean, measures_item_room(m) * m->d));
+    TRY(MEM_NEW(ctx, b->mean, measures_item_capacity(m) * m->d));
     TRY(b->coupling->open(b));
     for (int k = 0; k < BOUND_REFINED_LEVELS; k++)
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->frame.spread, -k);

@@ -173,7 +173,7 @@ static ddsc_status dense_grow(bound_refined *b, int64_t first)
 static ddsc_status dense_open(bound_refined *b)
 {
     int64_t d = b->m->d;
-    CHECK(MEM_NEW(b->ctx, b->variance, measures_item_room(b->m) * d));
+    CHECK(MEM_NEW(b->ctx, b->variance, measures_item_capacity(b->m) * d));
     for (int64_t c = 0; c < d; c++)
         b->step[c] = 1;
     b->rounding[2] = (double)(d + 8) * 0x1p-21;

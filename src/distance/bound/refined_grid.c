@@ -178,7 +178,7 @@ static ddsc_status grid_open(bound_refined *b)
         b->rounding[0] += 1e-8 * extent * extent;
     }
     CHECK(sinkhorn_grid_items_make(b->ctx, &b->items, m, b->step));
-    CHECK(MEM_NEW(b->ctx, b->cov, 3 * measures_item_room(m)));
+    CHECK(MEM_NEW(b->ctx, b->cov, 3 * measures_item_capacity(m)));
     copy_moments(b, 0);
     b->n_own = sizeof(grid_own) / sizeof(float);
     return DDSC_OK;

@@ -224,7 +224,7 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
     *z = NULL;
     TRY(lot_reference_make(ctx, &reference, m, settings));
     *columns = lot_columns(reference);
-    if (!mul_ok(measures_item_room(m), *columns, &size))
+    if (!mul_ok(measures_item_capacity(m), *columns, &size))
         TRY(ctx_fail(ctx, DDSC_ERROR_MEMORY,
                      "an embedding of %lld x %lld values is too large; reduce reference_size",
                      (long long)m->n, (long long)*columns));

@@ -144,7 +144,7 @@ static int64_t entries_all(const mmd *s)
  * computing the sums over all pairs. If the table is so large that all coordinates together would
  * be more expensive than these sums, few kernels reduce the number of coordinates enough, so the
  * eigenproblem must be much cheaper. */
-static bool table_pays(const mmd *s)
+static bool table_is_faster(const mmd *s)
 {
     double v = (double)s->m->v, all = (double)s->m->n * (double)s->m->nnz;
     bool likely = s->m->v * s->m->n < COLUMNS_PER_ENTRY * entries_all(s);
@@ -155,7 +155,7 @@ static bool table_pays(const mmd *s)
 static bool has_features(const mmd *s)
 {
     if (s->way != MMD_GRID)
-        return s->way == MMD_FIELD && table_pays(s);
+        return s->way == MMD_FIELD && table_is_faster(s);
     for (int64_t k = 0; k < s->grid.d; k++)
         if (s->grid.shape[k] > AXIS_LONGEST)
             return false;

@@ -66,7 +66,7 @@ bool sinkhorn_grid_applies(const measures *m, double epsilon)
         range += extent * extent;
     }
     return range > 1e-100 && range < 1e100 && epsilon < SINKHORN_GRID_LARGE_EPSILON * range &&
-           epsilon > SINKHORN_GRID_SMALL_EPSILON * range && sinkhorn_grid_pays(m);
+           epsilon > SINKHORN_GRID_SMALL_EPSILON * range && sinkhorn_grid_is_faster(m);
 }
 
 void sinkhorn_grid_destroy(sinkhorn_grid *g)

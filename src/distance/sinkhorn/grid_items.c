@@ -79,7 +79,7 @@ static void find_box(const measures *m, item_view view, grid_item *item)
     item->ld = BASE_ROUND_UP(item->size[1], SIMD_LANES);
 }
 
-bool sinkhorn_grid_pays(const measures *m)
+bool sinkhorn_grid_is_faster(const measures *m)
 {
     double boxes = 0, dense = 0;
     for (int64_t i = 0; i < m->n; i++) {
@@ -152,9 +152,9 @@ ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const m
 {
     int64_t bytes = sizeof *out->cell, item = sizeof *out->item;
     *out = (grid_items){.step = {step[0], step[1]}};
-    CHECK(team_table_new(ctx, &out->item, measures_item_room(m) * item));
-    CHECK(team_table_new(ctx, &out->cell, measures_entry_room(m) * bytes));
-    CHECK(team_table_new(ctx, &out->place, measures_entry_room(m) * bytes));
+    CHECK(team_table_new(ctx, &out->item, measures_item_capacity(m) * item));
+    CHECK(team_table_new(ctx, &out->cell, measures_entry_capacity(m) * bytes));
+    CHECK(team_table_new(ctx, &out->place, measures_entry_capacity(m) * bytes));
     CHECK(team_fill(ctx, out->item, m->n, ITEMS_GRAIN, item, items_range, &(items_job){out, m}));
     CHECK(team_gather_entries(ctx, out->cell, m->offset, m->n, ITEMS_GRAIN, bytes));
     return team_gather_entries(ctx, out->place, m->offset, m->n, ITEMS_GRAIN, bytes);

@@ -51,7 +51,7 @@ bool sinkhorn_grid_is_exact(const measures *m);
 bool sinkhorn_grid_is_in(const measures *m, const pair_frame *frame);
 /* Returns true if an iteration over the boxes is cheaper than an iteration over all pairs of
  * points. */
-bool sinkhorn_grid_pays(const measures *m);
+bool sinkhorn_grid_is_faster(const measures *m);
 /* Creates the items. The grid steps define the unit of length. The caller must free them even after
  * an error. */
 ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const measures *m,

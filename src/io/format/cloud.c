@@ -17,7 +17,7 @@ ddsc_status cloud_add_field(cloud *c, const char *name, num_type type)
         if (strncmp(c->field[k].name, name, CLOUD_NAME - 1) == 0 &&
             strcmp(name, "_") != 0) /* padding in pcd files */
             return stream_fail(c->s, "two columns are named \"%s\"", QUOTE(name));
-    CHECK(MEM_RESERVE(c->ctx, c->field, &c->field_room, c->n_fields + 1));
+    CHECK(MEM_RESERVE(c->ctx, c->field, &c->field_capacity, c->n_fields + 1));
     cloud_field *f = &c->field[c->n_fields++];
     *f = (cloud_field){.type = type};
     snprintf(f->name, sizeof f->name, "%s", name);
@@ -101,7 +101,7 @@ ddsc_status cloud_choose(cloud *c, bool all)
 ddsc_status cloud_put_row(cloud *c)
 {
     measures_parts *p = c->out;
-    CHECK(MEM_RESERVE(c->ctx, p->support, &c->point_room, (p->v + 1) * p->d));
+    CHECK(MEM_RESERVE(c->ctx, p->support, &c->point_capacity, (p->v + 1) * p->d));
     for (int64_t k = 0; k < p->d; k++)
         p->support[p->v * p->d + k] = c->value[c->chosen[k]];
     p->v++;

@@ -20,11 +20,11 @@ typedef struct cloud {
     const ddsc_read_settings *set;
     d2_tokens tokens;
     cloud_field *field;
-    int64_t n_fields, field_room, first_field; /* first_field: index of the first field of the
+    int64_t n_fields, field_capacity, first_field; /* first_field: index of the first field of the
                                                 * current element */
-    int64_t *chosen;                           /* indices of the out->d chosen fields */
-    double *value;                             /* values of one row, one per field */
-    int64_t point_room;
+    int64_t *chosen;                               /* indices of the out->d chosen fields */
+    double *value;                                 /* values of one row, one per field */
+    int64_t point_capacity;
 } cloud;
 
 ddsc_status cloud_add_field(cloud *c, const char *name, num_type type);

@@ -86,7 +86,7 @@ static ddsc_status pcd_line(pcd *p, const char *key, char *rest)
 }
 
 /* Reads the header up to the DATA line, and copies the word of that line to `data`. */
-static ddsc_status pcd_header(pcd *p, char *data, size_t room)
+static ddsc_status pcd_header(pcd *p, char *data, size_t capacity)
 {
     p->n_points = -1;
     for (;;) {
@@ -104,7 +104,7 @@ static ddsc_status pcd_header(pcd *p, char *data, size_t room)
         rest += strspn(rest, " \t");
         rest[strcspn(rest, "\r")] = '\0';
         if (strcmp(line, "DATA") == 0) {
-            strncat(data, rest, room - 1);
+            strncat(data, rest, capacity - 1);
             break;
         }
         CHECK(pcd_line(p, line, rest));

@@ -21,14 +21,14 @@ typedef struct reader {
     text_rows titles, points; /* title of each item; point name of each row */
     text_rows meta;           /* c.n_meta texts of each item */
     char *joined, *tidy;      /* id of a row; title of an item */
-    int64_t joined_room, tidy_room;
+    int64_t joined_capacity, tidy_capacity;
     int64_t *item; /* item of each row */
     int64_t n_rows, n_seen, last;
     int64_t comma_line,
         point_line; /* first line with a decimal comma; first line with a decimal point; 0 if there
                      * is none */
     bool apart;     /* the rows of some item are not consecutive */
-    int64_t value_room, weight_room, item_room, line_room;
+    int64_t value_capacity, weight_capacity, item_capacity, line_capacity;
 } reader;
 
 static ddsc_status read_header(reader *r, const ddsc_read_settings *set)
@@ -114,7 +114,7 @@ static ddsc_status take_weight(reader *r)
 {
     measures_parts *p = r->out;
     char *text = r->field.text[r->c.weight];
-    CHECK(MEM_RESERVE(r->ctx, p->weight, &r->weight_room, r->n_rows + 1));
+    CHECK(MEM_RESERVE(r->ctx, p->weight, &r->weight_capacity, r->n_rows + 1));
     bool good;
     CHECK(parse_number(r, text, &p->weight[r->n_rows], &good));
     if (!good || !isfinite(p->weight[r->n_rows]))
@@ -131,7 +131,7 @@ static ddsc_status take_weight(reader *r)
 static ddsc_status tidy_text(reader *r, int64_t column, size_t *n)
 {
     const char *text = r->field.text[column];
-    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 2 * (int64_t)strlen(text) + 1));
+    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_capacity, 2 * (int64_t)strlen(text) + 1));
     *n = text_tidy(r->tidy, text, DDSC_TITLE_MAX);
     return DDSC_OK;
 }
@@ -139,7 +139,7 @@ static ddsc_status tidy_text(reader *r, int64_t column, size_t *n)
 static ddsc_status begin_item(reader *r, int64_t number)
 {
     size_t n;
-    CHECK(MEM_RESERVE(r->ctx, r->first_line, &r->line_room, number + 1));
+    CHECK(MEM_RESERVE(r->ctx, r->first_line, &r->line_capacity, number + 1));
     r->first_line[number] = stream_line_number(r->s);
     r->out->n = number + 1;
     if (r->c.title >= 0) {
@@ -200,7 +200,7 @@ static ddsc_status csv_join_id(reader *r, const char **id, size_t *n)
     for (int64_t k = 0; k < r->c.n_id; k++) {
         const char *part = r->field.text[r->c.id[k]];
         int64_t more = (int64_t)strlen(part);
-        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_room, length + more + 1));
+        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_capacity, length + more + 1));
         if (k > 0)
             r->joined[length++] = '/';
         memcpy(r->joined + length, part, (size_t)more);
@@ -220,7 +220,7 @@ static ddsc_status take_id(reader *r)
     CHECK(csv_join_id(r, &id, &n));
     if (n == 0)
         return stream_fail_line(r->s, ", column %lld: the id is empty", (long long)r->c.id[0] + 1);
-    CHECK(MEM_RESERVE(r->ctx, r->item, &r->item_room, r->n_rows + 1));
+    CHECK(MEM_RESERVE(r->ctx, r->item, &r->item_capacity, r->n_rows + 1));
     const char *before = number < 0 ? "" : text_table_get(&r->ids, number);
     if (strncmp(before, id, n) != 0 || before[n] != '\0')
         CHECK(text_table_add(r->ctx, &r->ids, id, n, &number, &is_new));
@@ -247,7 +247,7 @@ static ddsc_status take_row(reader *r)
     CHECK(take_id(r));
     if (!mul_ok(r->n_rows + 1, d, &end))
         return stream_fail_line(r->s, ": there are too many rows");
-    CHECK(MEM_RESERVE(r->ctx, p->support, &r->value_room, end));
+    CHECK(MEM_RESERVE(r->ctx, p->support, &r->value_capacity, end));
     for (int64_t k = 0; k < d; k++)
         CHECK(take_value(r, &r->c.coordinate[k], p->support + r->n_rows * d + k));
     if (r->c.weight >= 0)

@@ -80,7 +80,7 @@ ddsc_status d2_next_integer(d2_tokens *t, int64_t *value, int64_t most, const ch
 
 static ddsc_status pool_add(d2_file *f, double value)
 {
-    ddsc_status status = MEM_RESERVE(f->ctx, f->pool, &f->pool_room, f->n_pool + 1);
+    ddsc_status status = MEM_RESERVE(f->ctx, f->pool, &f->pool_capacity, f->n_pool + 1);
     if (status >= 0)
         f->pool[f->n_pool++] = value;
     return status;
@@ -160,7 +160,7 @@ static ddsc_status read_record(d2_file *f, d2_tokens *t, char *token, int phases
     CHECK(check_record(f, &r));
     CHECK(read_weights(f, t, r.n));
     CHECK(read_points(f, t, &r));
-    CHECK(MEM_RESERVE(f->ctx, f->record, &f->record_room, f->n_records + 1));
+    CHECK(MEM_RESERVE(f->ctx, f->record, &f->record_capacity, f->n_records + 1));
     f->record[f->n_records++] = r;
     return DDSC_OK;
 }

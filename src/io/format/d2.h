@@ -31,9 +31,9 @@ typedef struct d2_file {
     ddsc_context *ctx;
     io_stream *s;
     d2_record *record;
-    int64_t n_records, record_room;
+    int64_t n_records, record_capacity;
     double *pool;
-    int64_t n_pool, pool_room;
+    int64_t n_pool, pool_capacity;
     d2_table table[D2_MAX_PHASES];
     int n_tables; /* highest phase with a table, counted from 1 */
 } d2_file;

@@ -239,12 +239,12 @@ static bool take_cell(const d2_file *f, const product *p, int64_t cell, double *
 static ddsc_status assemble_own(d2_file *f, measures_parts *out, int64_t step, int64_t first,
                                 int64_t count)
 {
-    int64_t point_room = 0, weight_room = 0;
+    int64_t point_capacity = 0, weight_capacity = 0;
     for (int64_t i = 0; i < out->n; i++) {
         product p;
         CHECK(make_product(f, &p, f->record + i * step + first, count));
-        CHECK(MEM_RESERVE(f->ctx, out->support, &point_room, (out->nnz + p.size) * p.dim));
-        CHECK(MEM_RESERVE(f->ctx, out->weight, &weight_room, out->nnz + p.size));
+        CHECK(MEM_RESERVE(f->ctx, out->support, &point_capacity, (out->nnz + p.size) * p.dim));
+        CHECK(MEM_RESERVE(f->ctx, out->weight, &weight_capacity, out->nnz + p.size));
         for (int64_t cell = 0; cell < p.size; cell++)
             out->nnz +=
                 take_cell(f, &p, cell, out->weight + out->nnz, out->support + out->nnz * p.dim);

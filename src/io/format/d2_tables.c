@@ -17,10 +17,10 @@ enum { COSTS_MAX_BINS = 8192, TABLE_PATH = 4096 + 32 };
 static ddsc_status read_numbers(ddsc_context *ctx, d2_tokens *t, double **out, int64_t count,
                                 const char *what)
 {
-    int64_t room = 0;
+    int64_t capacity = 0;
     char *rest;
     for (int64_t k = 0; k < count; k++) {
-        CHECK(MEM_RESERVE(ctx, *out, &room, k + 1));
+        CHECK(MEM_RESERVE(ctx, *out, &capacity, k + 1));
         CHECK(d2_next_number(t, *out + k, what));
     }
     CHECK(d2_next(t, &rest));

@@ -24,7 +24,7 @@ typedef struct fcs {
     text_rows names; /* channel names in UTF-8, alternating $PnN and $PnS */
     text_table key;
     const char **value; /* value of each key */
-    int64_t value_room;
+    int64_t value_capacity;
     int64_t n_channels, n_events, event_bytes, data_begin, data_end;
     char type; /* 'I', 'F' or 'D' */
     bool big_endian;
@@ -73,7 +73,7 @@ static ddsc_status cut_text(fcs *f, int64_t n)
         for (char *c = key; *c; c++)
             *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
         CHECK(text_table_add(f->ctx, &f->key, key, strlen(key), &number, &is_new));
-        CHECK(MEM_RESERVE(f->ctx, f->value, &f->value_room, number + 1));
+        CHECK(MEM_RESERVE(f->ctx, f->value, &f->value_capacity, number + 1));
         if (is_new)
             f->value[number] = value;
     }

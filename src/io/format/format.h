@@ -54,7 +54,7 @@ typedef struct dense_rows {
     ddsc_context *ctx;
     measures_parts *out;
     int64_t width, taken; /* length of a row; number of elements read */
-    int64_t index_room, weight_room, offset_room;
+    int64_t index_capacity, weight_capacity, offset_capacity;
 } dense_rows;
 
 ddsc_status npy_take_dense(dense_rows *t, const unsigned char *bytes, int64_t n, num_type type);
@@ -66,7 +66,7 @@ ddsc_status npy_read_dense(io_stream *s, const npy_array *a, dense_rows *t);
 typedef struct label_list {
     text_table names;
     int32_t *code; /* index of the name, or -1 if the label is empty */
-    int64_t n, room;
+    int64_t n, capacity;
 } label_list;
 
 ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text, size_t n);

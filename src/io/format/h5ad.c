@@ -30,7 +30,7 @@ typedef struct cell_grouping {
     label_list labels;
     int64_t *item; /* item of each row, or -1 */
     char *joined;
-    int64_t joined_room;
+    int64_t joined_capacity;
 } cell_grouping;
 
 static ddsc_status open_ids(h5ad *h, cell_grouping *g)
@@ -99,7 +99,7 @@ static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *l
     for (int k = 0; k < g->n_ids; k++) {
         const char *part = h5ad_text(&g->id[k], row);
         int64_t n = (int64_t)strlen(part);
-        CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_room, *length + n + 1));
+        CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_capacity, *length + n + 1));
         if (k > 0)
             g->joined[(*length)++] = '/';
         memcpy(g->joined + *length, part, (size_t)n);
@@ -115,7 +115,7 @@ static ddsc_status take_asked_texts(h5ad *h, cell_grouping *g, int64_t row, int6
     for (int k = 0; k < g->n_asked; k++) {
         const char *text = h5ad_text(&g->asked[k], row);
         int64_t at = item * g->n_asked + k, size = 2 * (int64_t)strlen(text) + 1;
-        CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_room, size));
+        CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_capacity, size));
         size_t n = text_tidy(g->joined, text, DDSC_TITLE_MAX);
         if (is_new)
             CHECK(text_rows_add(&g->meta, at, g->joined, n));

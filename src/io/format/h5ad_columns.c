@@ -256,11 +256,11 @@ static ddsc_status append_constant(h5ad *h, const char *name, const text_rows *v
     measures_texts names = {0}, values = {0};
     const char **text = NULL, *title[CONSTANT_MOST * 2];
     char *tidy = NULL;
-    int64_t old = p->meta_names.n, width = old + 1, room = 0;
+    int64_t old = p->meta_names.n, width = old + 1, capacity = 0;
     TRY(MEM_NEW(h->ctx, text, p->n * width));
     for (int64_t i = 0; i < p->n; i++)
-        room += 2 * (int64_t)strlen(value->text + value->at[i]) + 1;
-    TRY(MEM_NEW(h->ctx, tidy, room + 2 * (int64_t)strlen(name) + 1));
+        capacity += 2 * (int64_t)strlen(value->text + value->at[i]) + 1;
+    TRY(MEM_NEW(h->ctx, tidy, capacity + 2 * (int64_t)strlen(name) + 1));
     char *at = tidy;
     for (int64_t i = 0; i < p->n; i++) {
         for (int64_t k = 0; k < old; k++)

@@ -12,7 +12,7 @@ ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text
 {
     int64_t number = -1;
     bool is_new;
-    CHECK(MEM_RESERVE(ctx, list->code, &list->room, list->n + 1));
+    CHECK(MEM_RESERVE(ctx, list->code, &list->capacity, list->n + 1));
     if (n > 0)
         CHECK(text_table_add(ctx, &list->names, text, n, &number, &is_new));
     if (number > INT32_MAX)
@@ -322,7 +322,7 @@ static ddsc_status match_ids(ddsc_context *ctx, int64_t *row, const char **twice
     text_table table = {0};
     int64_t number;
     bool is_new, *used = NULL;
-    char room[NUMBER_SIZE];
+    char space[NUMBER_SIZE];
     *twice = NULL;
     TRY(MEM_NEW(ctx, used, labels->n));
     for (int64_t i = 0; i < labels->n; i++) {
@@ -335,7 +335,7 @@ static ddsc_status match_ids(ddsc_context *ctx, int64_t *row, const char **twice
         }
     }
     for (int64_t i = 0; i < to->n && !*twice; i++) {
-        const char *id = target_id(to, i, room);
+        const char *id = target_id(to, i, space);
         row[i] = text_table_find(&table, id, strlen(id));
         if (row[i] >= 0 && used[row[i]]) {
             *twice = to->id_text + to->id_at[i];

@@ -13,11 +13,11 @@ typedef struct meta_reader {
     io_stream *s;
     field_list field;
     char delimiter, *tidy;
-    int64_t tidy_room, n_fields, n_kept, n_rows;
+    int64_t tidy_capacity, n_fields, n_kept, n_rows;
     int64_t id[META_IDS]; /* columns whose texts, joined with "/", form the id */
     int n_ids;
     char *joined;
-    int64_t joined_room;
+    int64_t joined_capacity;
     text_table ids, names;
     text_rows values; /* n_kept per row */
 } meta_reader;
@@ -64,7 +64,7 @@ static ddsc_status meta_join_id(meta_reader *r, int64_t *n)
     for (int k = 0; k < r->n_ids; k++) {
         const char *part = r->field.text[r->id[k]];
         int64_t more = (int64_t)strlen(part);
-        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_room, *n + more + 2));
+        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_capacity, *n + more + 2));
         if (k > 0)
             r->joined[(*n)++] = '/';
         memcpy(r->joined + *n, part, (size_t)more + 1);
@@ -126,7 +126,7 @@ static ddsc_status meta_row(meta_reader *r)
         if (is_meta_id(r, k))
             continue;
         const char *text = r->field.text[k];
-        CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 2 * (int64_t)strlen(text) + 1));
+        CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_capacity, 2 * (int64_t)strlen(text) + 1));
         size_t n = text_tidy(r->tidy, text, DDSC_TITLE_MAX);
         CHECK(text_rows_add(&r->values, r->n_rows * r->n_kept + c++, r->tidy, n));
     }

@@ -236,17 +236,17 @@ static ddsc_status mtx_write_graph(ddsc_context *ctx, const ddsc_graph *g, io_wr
 {
     ddsc_status status = DDSC_OK;
     graph_text t = {.g = g};
-    int64_t room = EDGES_AT_ONCE;
+    int64_t capacity = EDGES_AT_ONCE;
     TRY(writer_printf(w, "%%%%MatrixMarket matrix coordinate real general\n"));
     TRY(writer_printf(w, "%% column c: the nearest neighbors of item c, with squared distances\n"));
     TRY(writer_printf(w, "%lld %lld %lld\n", (long long)g->n, (long long)g->n,
                       (long long)g->offset[g->n]));
     for (int64_t c = 0; c < g->n; c++)
-        room = BASE_MAX(room, g->offset[c + 1] - g->offset[c]);
-    TRY(MEM_NEW(ctx, t.text, BASE_MIN(room, g->offset[g->n]) * LINE_BYTES));
+        capacity = BASE_MAX(capacity, g->offset[c + 1] - g->offset[c]);
+    TRY(MEM_NEW(ctx, t.text, BASE_MIN(capacity, g->offset[g->n]) * LINE_BYTES));
     TRY(MEM_NEW(ctx, t.length, g->n));
     for (int64_t end; t.first < g->n; t.first = end) {
-        for (end = t.first + 1; end < g->n && g->offset[end + 1] - g->offset[t.first] <= room;)
+        for (end = t.first + 1; end < g->n && g->offset[end + 1] - g->offset[t.first] <= capacity;)
             end++;
         TRY(write_columns(ctx, w, &t, end));
     }

@@ -260,9 +260,9 @@ ddsc_status npy_take_dense(dense_rows *t, const unsigned char *bytes, int64_t n,
     }
     b.at[n_pieces] = nnz;
     p->n = (t->taken + n) / t->width;
-    TRY(MEM_RESERVE(t->ctx, p->index, &t->index_room, nnz));
-    TRY(MEM_RESERVE(t->ctx, p->weight, &t->weight_room, nnz));
-    TRY(MEM_RESERVE(t->ctx, p->offset, &t->offset_room, p->n + 1));
+    TRY(MEM_RESERVE(t->ctx, p->index, &t->index_capacity, nnz));
+    TRY(MEM_RESERVE(t->ctx, p->weight, &t->weight_capacity, nnz));
+    TRY(MEM_RESERVE(t->ctx, p->offset, &t->offset_capacity, p->n + 1));
     p->offset[0] = 0;
     TRY(parallel_for(t->ctx, n, DENSE_PIECE, place_entries, &b));
     p->nnz = nnz;

@@ -39,14 +39,14 @@ static bool take_word(cursor *c, const char *word)
     return true;
 }
 
-static bool take_string(cursor *c, char *out, size_t room)
+static bool take_string(cursor *c, char *out, size_t capacity)
 {
     skip_blanks(c);
     char quote = *c->at;
     if (quote != '\'' && quote != '"')
         return false;
     const char *end = strchr(c->at + 1, quote);
-    if (!end || (size_t)(end - c->at) > room)
+    if (!end || (size_t)(end - c->at) > capacity)
         return false;
     size_t n = (size_t)(end - c->at - 1);
     memcpy(out, c->at + 1, n);

@@ -26,7 +26,7 @@ struct npz_writer {
     io_writer *w;
     int64_t at, limit32;
     member *member;
-    int64_t n, room;
+    int64_t n, capacity;
 };
 
 /* A zip record under construction, in little-endian order. */
@@ -145,7 +145,7 @@ typedef struct elements {
     int64_t n_rows, row_bytes, step; /* number of rows generated at a time */
     npz_fill_fn fill;
     const void *arg;
-    scratch room; /* per worker, a buffer of `step` rows for `fill` */
+    scratch work; /* per worker, a buffer of `step` rows for `fill` */
     uint32_t *crc;
 } elements;
 
@@ -153,7 +153,7 @@ static const unsigned char *elements_get(const elements *e, int64_t begin, int64
 {
     if (!e->fill)
         return (const unsigned char *)e->arg + begin * e->row_bytes;
-    unsigned char *made = scratch_of(&e->room, worker);
+    unsigned char *made = scratch_of(&e->work, worker);
     e->fill(e->arg, begin, end, made);
     return made;
 }
@@ -194,7 +194,7 @@ static ddsc_status npz_put_member(npz_writer *z, member *m, const char *header, 
                                   elements *e)
 {
     CHECK(elements_sum(z->ctx, e, stream_checksum(0, header, n_header), &m->crc));
-    CHECK(MEM_RESERVE(z->ctx, z->member, &z->room, z->n + 1));
+    CHECK(MEM_RESERVE(z->ctx, z->member, &z->capacity, z->n + 1));
     z->member[z->n++] = *m;
     CHECK(put_local(z, m));
     CHECK(npz_put(z, header, n_header));
@@ -219,9 +219,9 @@ ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, i
     elements e = {.n_rows = shape[0], .row_bytes = row_bytes, .fill = fill, .arg = arg};
     e.step = BASE_MAX(CHUNK_BYTES / row_bytes, 1);
     if (fill)
-        CHECK(scratch_create(z->ctx, &e.room, BASE_MIN(e.step, e.n_rows), (size_t)row_bytes));
+        CHECK(scratch_create(z->ctx, &e.work, BASE_MIN(e.step, e.n_rows), (size_t)row_bytes));
     ddsc_status status = npz_put_member(z, &m, header, n_header, &e);
-    scratch_free(z->ctx, &e.room);
+    scratch_free(z->ctx, &e.work);
     return status;
 }
 

@@ -318,10 +318,10 @@ static ddsc_status name_by_file(gathering *g)
     ddsc_status status = DDSC_OK;
     text_table ids = {0};
     char *name = NULL;
-    int64_t room = 0, number;
+    int64_t capacity = 0, number;
     bool distinct = true, is_new = true;
     for (int64_t i = 0; i < g->files.n && distinct; i++) {
-        TRY(files_name(g->ctx, &name, &room, path_of(g, i), class_of(g, i)));
+        TRY(files_name(g->ctx, &name, &capacity, path_of(g, i), class_of(g, i)));
         TRY(text_table_add(g->ctx, &ids, name, strlen(name), &number, &is_new));
         distinct = is_new;
     }

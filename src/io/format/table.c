@@ -42,22 +42,22 @@ static ddsc_status table_add_names(chooser *h, const field_list *header)
 
 /* Writes a list of column names ("a, b, c") for messages. If like_ids is true, the list contains
  * only names that suggest item ids. */
-static bool list_columns(const table_columns *c, char *out, size_t room, bool like_ids)
+static bool list_columns(const table_columns *c, char *out, size_t capacity, bool like_ids)
 {
     static const char *const usual[] = {"*sample*", "*patient*", "*subject*", "*donor*",
                                         "*item*",   "*id",       "id*",       "*name*",
                                         "*file*",   "*group*",   "*doc*",     "*case*"};
     size_t at = 0;
-    for (int64_t k = 0; k < c->n && at < room; k++) {
+    for (int64_t k = 0; k < c->n && at < capacity; k++) {
         bool good = !like_ids;
         for (size_t u = 0; u < sizeof usual / sizeof *usual; u++)
             good = good || text_glob(usual[u], table_name(c, k));
         if (good)
-            at += (size_t)snprintf(out + at, room - at, "%s%s", at ? ", " : "",
+            at += (size_t)snprintf(out + at, capacity - at, "%s%s", at ? ", " : "",
                                    QUOTE(table_name(c, k)));
     }
-    if (at >= room)
-        strcpy(out + room - 4, "...");
+    if (at >= capacity)
+        strcpy(out + capacity - 4, "...");
     return at > 0;
 }
 

@@ -136,10 +136,10 @@ ddsc_status h5_shape(h5_file *f, const char *path, const char *name, int64_t sha
     return DDSC_OK;
 }
 
-ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room)
+ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t capacity)
 {
     CHECK(call_libhdf5(f, H5_VERB_LIST, path, ""));
-    snprintf(out, room, "%s", f->exchange->text);
+    snprintf(out, capacity, "%s", f->exchange->text);
     return DDSC_OK;
 }
 

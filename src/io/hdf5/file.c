@@ -155,21 +155,21 @@ ddsc_status h5_raw_find(h5_file *f, const char *path, h5_kind *kind)
 
 typedef struct name_list {
     char *out;
-    size_t room, at;
+    size_t capacity, at;
 } name_list;
 
 static herr_t list_one(hid_t group, const char *name, const H5L_info_t *info, void *arg)
 {
     name_list *list = arg;
     (void)group, (void)info;
-    list->at += (size_t)snprintf(list->out + list->at, list->room - list->at, "%s%s",
+    list->at += (size_t)snprintf(list->out + list->at, list->capacity - list->at, "%s%s",
                                  list->at ? ", " : "", QUOTE(name));
-    return list->at >= list->room; /* a nonzero result stops the iteration */
+    return list->at >= list->capacity; /* a nonzero result stops the iteration */
 }
 
-ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room)
+ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t capacity)
 {
-    name_list list = {out, room, 0};
+    name_list list = {out, capacity, 0};
     hid_t object = -1;
     h5_turn turn = h5_begin();
     ddsc_status status = h5_reach(f, path, &object);
@@ -179,8 +179,8 @@ ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room)
             H5Literate(object, H5_INDEX_NAME, H5_ITER_INC, NULL, list_one, &list);
         H5Oclose(object);
     }
-    if (list.at >= room)
-        strcpy(out + room - 4, "...");
+    if (list.at >= capacity)
+        strcpy(out + capacity - 4, "...");
     h5_end(turn);
     return status;
 }

@@ -38,7 +38,7 @@ ddsc_status h5_attribute(h5_file *f, const char *path, const char *name, char ou
 /* Reads an attribute that consists of two numbers. *found is false if there is none. */
 ddsc_status h5_shape(h5_file *f, const char *path, const char *name, int64_t shape[2], bool *found);
 /* Lists the names in a folder as "a, b, c", truncated to the buffer. */
-ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room);
+ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t capacity);
 
 /* Reads the k-th name in a folder, in ascending order. *more is false if there are at most k names.
  * A name that does not fit is returned as "". */

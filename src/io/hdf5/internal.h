@@ -36,7 +36,7 @@ ddsc_status h5_raw_attribute(h5_file *f, const char *path, const char *name,
                              char out[H5_ATTRIBUTE]);
 ddsc_status h5_raw_shape(h5_file *f, const char *path, const char *name, int64_t shape[2],
                          bool *found);
-ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t room);
+ddsc_status h5_raw_list(h5_file *f, const char *path, char *out, size_t capacity);
 ddsc_status h5_raw_name(h5_file *f, const char *path, int64_t k, char name[H5_NAME], bool *more);
 ddsc_status h5_raw_array_open(h5_file *f, h5_array *a, const char *path);
 void h5_raw_array_close(h5_array *a);

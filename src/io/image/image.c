@@ -27,8 +27,8 @@ static ddsc_status image_decode(ddsc_context *ctx, image *im, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
     char *bytes = NULL;
-    int64_t room = 0, n;
-    TRY(files_read_whole(ctx, s, &bytes, &room, &n, IMAGE_MAX_BYTES, "an image"));
+    int64_t capacity = 0, n;
+    TRY(files_read_whole(ctx, s, &bytes, &capacity, &n, IMAGE_MAX_BYTES, "an image"));
     if (bytes[0] == 'P')
         TRY(image_decode_pnm(ctx, im, s, bytes, n));
     else if ((unsigned char)bytes[0] == 0x89)

@@ -73,7 +73,7 @@ ddsc_status stream_make_utf8(io_stream *s, char **text, size_t *n)
         return DDSC_OK;
     ddsc_encoding encoding = s->is_utf8 ? DDSC_ENCODING_UTF8 : ctx_encoding(s->ctx);
     if (encoding != DDSC_ENCODING_UTF8) {
-        CHECK(MEM_RESERVE(s->ctx, s->converted, &s->converted_room, 3 * (int64_t)*n + 1));
+        CHECK(MEM_RESERVE(s->ctx, s->converted, &s->converted_capacity, 3 * (int64_t)*n + 1));
         *n = text_convert(s->converted, *text, *n, encoding);
         *text = s->converted;
         return DDSC_OK;

@@ -24,7 +24,7 @@ char fields_delimiter(const char *line)
 
 static ddsc_status add_field(ddsc_context *ctx, field_list *list, char *text)
 {
-    ddsc_status status = MEM_RESERVE(ctx, list->text, &list->room, list->n + 1);
+    ddsc_status status = MEM_RESERVE(ctx, list->text, &list->capacity, list->n + 1);
     if (status >= 0)
         list->text[list->n++] = text;
     return status;

@@ -126,25 +126,25 @@ void files_base_name(const char *path, const char **start, size_t *length)
     *length = n;
 }
 
-ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
+ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *capacity, const char *path,
                        const char *class)
 {
     const char *base;
     size_t n;
     files_base_name(path, &base, &n);
-    CHECK(MEM_RESERVE(ctx, *name, room, (int64_t)(strlen(path) + strlen(class) + 2)));
+    CHECK(MEM_RESERVE(ctx, *name, capacity, (int64_t)(strlen(path) + strlen(class) + 2)));
     sprintf(*name, "%s%s%.*s", class, *class ? "/" : "", (int)n, base);
     return DDSC_OK;
 }
 
-ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *room,
+ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *capacity,
                              int64_t *n, int64_t most, const char *what)
 {
     size_t got;
     *n = 0;
     do {
-        CHECK(MEM_RESERVE(ctx, *bytes, room, *n + STREAM_PEEK_MAX + 1));
-        CHECK(stream_read(s, *bytes + *n, (size_t)(*room - *n - 1), &got));
+        CHECK(MEM_RESERVE(ctx, *bytes, capacity, *n + STREAM_PEEK_MAX + 1));
+        CHECK(stream_read(s, *bytes + *n, (size_t)(*capacity - *n - 1), &got));
         *n += (int64_t)got;
         if (*n > most)
             return stream_fail(s, "is longer than %lld bytes, which is too long for %s",

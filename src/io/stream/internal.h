@@ -38,15 +38,15 @@ struct io_stream {
     int64_t produced, limit; /* number of decoded bytes so far, and its maximum */
     uint32_t crc;
     char *line;
-    int64_t line_room, line_number;
+    int64_t line_capacity, line_number;
     bool line_had_return; /* the line returned last ended in CR LF */
     char *record;
-    int64_t record_room;
+    int64_t record_capacity;
     bool mark_seen,
         is_utf8;     /* mark_seen: the first bytes of the text were checked; is_utf8: the text is
                       * known to be UTF-8 */
     char *converted; /* last converted text, as UTF-8 */
-    int64_t converted_room;
+    int64_t converted_capacity;
 };
 
 /* Configures zlib to allocate its memory from the context. */
@@ -56,8 +56,8 @@ void stream_zlib_memory(z_stream *z, ddsc_context *ctx);
 ddsc_status stream_zstd_open(io_stream *s);
 ddsc_status stream_zstd_step(io_stream *s);
 void stream_zstd_close(io_stream *s);
-/* Decodes up to `room` bytes. *got is 0 only at the end. */
-ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t *got);
+/* Decodes up to `capacity` bytes. *got is 0 only at the end. */
+ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t capacity, size_t *got);
 
 /* ---- finished files ---- */
 

@@ -91,7 +91,7 @@ static ddsc_status keep_piece(io_stream *s, int64_t *have)
     if (*have + n > LINE_MAX_BYTES)
         return stream_fail(s, "line %lld is longer than %d bytes", (long long)s->line_number,
                            LINE_MAX_BYTES);
-    CHECK(MEM_RESERVE(s->ctx, s->line, &s->line_room, *have + n + 1));
+    CHECK(MEM_RESERVE(s->ctx, s->line, &s->line_capacity, *have + n + 1));
     memcpy(s->line + *have, s->buffer + s->at, (size_t)n);
     s->at = s->filled;
     *have += n;
@@ -172,7 +172,7 @@ static ddsc_status keep_line(io_stream *s, int64_t *have, const char *line, size
 {
     if (*have + (int64_t)n + 2 > LINE_MAX_BYTES)
         return stream_fail_line(s, ": a quoted field is longer than %d bytes", LINE_MAX_BYTES);
-    CHECK(MEM_RESERVE(s->ctx, s->record, &s->record_room, *have + (int64_t)n + 3));
+    CHECK(MEM_RESERVE(s->ctx, s->record, &s->record_capacity, *have + (int64_t)n + 3));
     memcpy(s->record + *have, line, n);
     *have += (int64_t)n;
     s->record[*have] = '\0';

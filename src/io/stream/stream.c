@@ -202,22 +202,22 @@ static ddsc_status inflate_step(io_stream *s)
     return DDSC_OK;
 }
 
-static ddsc_status decode_packed(io_stream *s, unsigned char *out, size_t room, size_t *got)
+static ddsc_status decode_packed(io_stream *s, unsigned char *out, size_t capacity, size_t *got)
 {
     s->z.next_out = out;
-    s->z.avail_out = (uInt)room;
+    s->z.avail_out = (uInt)capacity;
     while (s->z.avail_out > 0 && !s->finished) {
         CHECK(inflate_step(s));
     }
-    *got = room - s->z.avail_out;
+    *got = capacity - s->z.avail_out;
     return DDSC_OK;
 }
 
-static ddsc_status decode_plain(io_stream *s, unsigned char *out, size_t room, size_t *got)
+static ddsc_status decode_plain(io_stream *s, unsigned char *out, size_t capacity, size_t *got)
 {
     if (s->z.avail_in == 0)
-        return raw_read(s, out, room, got);
-    *got = BASE_MIN(room, s->z.avail_in);
+        return raw_read(s, out, capacity, got);
+    *got = BASE_MIN(capacity, s->z.avail_in);
     memcpy(out, s->z.next_in, *got);
     s->z.next_in += *got;
     s->z.avail_in -= (uInt)*got;
@@ -245,12 +245,12 @@ static ddsc_status check_limits(io_stream *s)
     return DDSC_OK;
 }
 
-ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t *got)
+ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t capacity, size_t *got)
 {
     *got = 0;
-    room = BASE_MIN(room, (size_t)1 << 20);
-    ddsc_status status = s->coding == STREAM_PLAIN ? decode_plain(s, out, room, got)
-                                                   : decode_packed(s, out, room, got);
+    capacity = BASE_MIN(capacity, (size_t)1 << 20);
+    ddsc_status status = s->coding == STREAM_PLAIN ? decode_plain(s, out, capacity, got)
+                                                   : decode_packed(s, out, capacity, got);
     if (status < 0)
         return status;
     s->produced += (int64_t)*got;
@@ -417,10 +417,10 @@ uint32_t stream_crc(const io_stream *s)
 /* Reads everything into memory and turns the stream into a memory stream. */
 static ddsc_status load_all(io_stream *s)
 {
-    int64_t room = 0, n = 0;
+    int64_t capacity = 0, n = 0;
     size_t got = 1;
     while (got > 0) {
-        CHECK(MEM_RESERVE(s->ctx, s->owned, &room, n + STREAM_CHUNK));
+        CHECK(MEM_RESERVE(s->ctx, s->owned, &capacity, n + STREAM_CHUNK));
         CHECK(stream_read(s, s->owned + n, STREAM_CHUNK, &got));
         n += (int64_t)got;
     }

@@ -110,18 +110,18 @@ bool files_has_ending(const char *path, const char *ending);
 /* Finds the file name without folders, without .gz or .zst, and without one more extension. */
 void files_base_name(const char *path, const char **start, size_t *length);
 /* Writes "class/name" or "name" of a path to *name, which grows as needed. */
-ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
+ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *capacity, const char *path,
                        const char *class);
 /* Reads a whole stream into *bytes, which grows as needed, and appends a NUL. If there are more
  * than `most` bytes, fails with a message that the stream is too long for `what`. */
-ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *room,
+ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *capacity,
                              int64_t *n, int64_t most, const char *what);
 
 /* ---- fields of a delimited line ---- */
 
 typedef struct field_list {
     char **text; /* NUL-terminated, unquoted, trimmed, pointing into the line */
-    int64_t n, room;
+    int64_t n, capacity;
 } field_list;
 
 /* Returns the tab character if the line has a tab outside quotes. Otherwise returns the most
@@ -161,7 +161,7 @@ typedef struct zip_entry {
 
 typedef struct zip_list {
     zip_entry *entry;
-    int64_t n, room;
+    int64_t n, capacity;
 } zip_list;
 
 /* Lists the .npy members of an archive. Duplicate names are an error. */

@@ -126,7 +126,7 @@ static ddsc_status add_entry(ddsc_context *ctx, zip_list *list, io_stream *s, co
         return stream_fail(s, "contains the array '%s' twice", e->name);
     if (list->n == ENTRIES_MAX)
         return stream_fail(s, "contains more than %d arrays", ENTRIES_MAX);
-    ddsc_status status = MEM_RESERVE(ctx, list->entry, &list->room, list->n + 1);
+    ddsc_status status = MEM_RESERVE(ctx, list->entry, &list->capacity, list->n + 1);
     if (status >= 0)
         list->entry[list->n++] = *e;
     return status;

@@ -115,7 +115,8 @@ static ddsc_status vectors_rows(void *state, prefilter_rows *out)
     if (table->d <= POINTS_MAX_DIRECT || !(largest > 0) || exponent < -400 || exponent > 400 ||
         table->n * table->d > ctx_memory_left(s->ctx) / 8)
         return DDSC_OK;
-    CHECK(prefilter_rows_create(s->ctx, out, s->m ? measures_item_room(s->m) : table->n, table->d));
+    CHECK(prefilter_rows_create(s->ctx, out, s->m ? measures_item_capacity(s->m) : table->n,
+                                table->d));
     out->n = table->n;
     out->unit = ldexp(1, 2 * exponent);
     return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){s, out, 0, exponent});

@@ -32,14 +32,14 @@ static ddsc_status open_rows(plan_open_set *s)
 {
     pairs *p = &s->r.p;
     const pair_backend *backend = p->backend;
-    int64_t room = measures_item_room(s->r.job.m);
+    int64_t capacity = measures_item_capacity(s->r.job.m);
     if (!backend->rows || p->n < UPDATE_ROW_ITEMS || pairs_strip(p) < p->n)
         return DDSC_OK;
     CHECK(backend->rows(p->state, &s->rows));
     if (s->rows.columns == 0)
         return DDSC_OK;
-    CHECK(MEM_NEW(s->ctx, s->start, room));
-    CHECK(MEM_NEW(s->ctx, s->spread, room));
+    CHECK(MEM_NEW(s->ctx, s->start, capacity));
+    CHECK(MEM_NEW(s->ctx, s->spread, capacity));
     CHECK(prefilter_enclose(s->ctx, &p->offer.first, s->start, s->spread, &s->rows,
                             prefilter_radius(s->rows.columns)));
     return pairs_prepare(p, 0, p->n);
@@ -48,15 +48,15 @@ static ddsc_status open_rows(plan_open_set *s)
 /* Copies the lists by plain distance, and the scales that were used to choose the rescaled
  * lists. */
 static ddsc_status open_plain(plan_open_set *s, const graph_request *p, const plan_known *known,
-                              int64_t room)
+                              int64_t capacity)
 {
     ddsc_status status = DDSC_OK;
     double *scale = NULL;
-    TRY(MEM_NEW(s->ctx, scale, room));
-    for (int64_t i = 0; i < room; i++)
+    TRY(MEM_NEW(s->ctx, scale, capacity));
+    for (int64_t i = 0; i < capacity; i++)
         scale[i] = i < known->n_kept ? known->scale[i] : 1;
-    TRY(graph_scales_make(s->ctx, &s->scales[0], scale, room));
-    TRY(search_update_create(&s->r.p, &s->plain, p->tau, room));
+    TRY(graph_scales_make(s->ctx, &s->scales[0], scale, capacity));
+    TRY(search_update_create(&s->r.p, &s->plain, p->tau, capacity));
     search_update_take(&s->plain, known->plain, known->n_kept);
     s->plan = (search_plan){.n = p->m->n, .tau = p->tau, .hubs = DDSC_HUBS_ALWAYS};
     s->plan.hubs_tau = plan_tau_for_count(p->m->n, &p->graph);
@@ -69,7 +69,7 @@ done:
 }
 
 ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_request *p,
-                          int64_t room, const plan_known *known)
+                          int64_t capacity, const plan_known *known)
 {
     ddsc_status status = DDSC_OK;
     plan_open_set *s = NULL;
@@ -78,8 +78,8 @@ ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_re
     s->ctx = ctx;
     s->metric = p->metric;
     *out = s; /* the caller frees it with plan_set_close, even on error */
-    if (room > 0) {
-        TRY(measures_growing_make(ctx, &s->items, m, room));
+    if (capacity > 0) {
+        TRY(measures_growing_make(ctx, &s->items, m, capacity));
         m = s->items.set;
     }
     TRY(plan_metric_open(ctx, &s->r, m, &s->metric, false, NULL));
@@ -88,9 +88,9 @@ ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_re
     search_plan plan = plan_choose(&facts, &p->graph, p->tau, false);
     TRY(pairs_begin(&s->r.p, NULL, false));
     TRY(plan.path == PLAN_PRUNED ? pairs_open_bounds(&s->r.p, &s->r.job) : open_rows(s));
-    TRY(search_update_create(&s->r.p, &s->lists, p->tau, measures_item_room(m)));
+    TRY(search_update_create(&s->r.p, &s->lists, p->tau, measures_item_capacity(m)));
     if (p->graph.hubs != DDSC_HUBS_OFF)
-        TRY(open_plain(s, p, known, measures_item_room(m)));
+        TRY(open_plain(s, p, known, measures_item_capacity(m)));
     search_update_take(&s->lists, known->lists, known->n_kept);
     plan_set_change(s, 0, NULL, m->n);
 done:
@@ -126,11 +126,11 @@ static ddsc_status spread_scales(plan_open_set *s, local_scales *to, const doubl
     ddsc_status status = DDSC_OK;
     double *of = NULL;
     int64_t n = 0;
-    TRY(MEM_NEW(s->ctx, of, s->plain.room));
-    for (int64_t i = 0; i < s->plain.room; i++)
+    TRY(MEM_NEW(s->ctx, of, s->plain.capacity));
+    for (int64_t i = 0; i < s->plain.capacity; i++)
         of[i] = i < s->plain.n && !s->plain.is_gone[i] ? scale[n++] : 1;
     graph_scales_free(s->ctx, to);
-    TRY(graph_scales_make(s->ctx, to, of, s->plain.room));
+    TRY(graph_scales_make(s->ctx, to, of, s->plain.capacity));
 done:
     mem_free(s->ctx, of);
     return status;

@@ -10,11 +10,11 @@ enum {
     PREFILTER_ITEMS = 2000,
     /* Number of items above which an update uses the rows of a prefilter as bounds (bench/update.py). */
     UPDATE_ROW_ITEMS = 1000,
-    /* An index has one spare slot per INDEX_ROOM_SHARE items, but at least INDEX_ROOM_LEAST spare
+    /* An index has one spare slot per INDEX_SPARE_SHARE items, but at least INDEX_SPARE_LEAST spare
      * slots. When all slots are used, the metric is opened again, which costs about
-     * INDEX_ROOM_SHARE prepared items per insert (bench/update.py). */
-    INDEX_ROOM_LEAST = 64,
-    INDEX_ROOM_SHARE = 4,
+     * INDEX_SPARE_SHARE prepared items per insert (bench/update.py). */
+    INDEX_SPARE_LEAST = 64,
+    INDEX_SPARE_SHARE = 4,
     /* Largest number of items for which the automatic choice is an exact search. It takes minutes
      * for 100,000 digits (bench/scale.py). */
     EXACT_ITEMS = 100000,

@@ -45,10 +45,10 @@ static ddsc_status settle_all(const pairs *p, shortlist *d, const prefilter_rows
     first_bounds bounds;
     nearest kept = {0};
     float *start = NULL;
-    double *room = NULL;
+    double *work = NULL;
     void *state = NULL;
     TRY(MEM_NEW(ctx, start, n));
-    TRY(MEM_NEW(ctx, room, 2 * most * parallel_width(ctx)));
+    TRY(MEM_NEW(ctx, work, 2 * most * parallel_width(ctx)));
     TRY(prefilter_enclose(ctx, &bounds, start, d->spread, rows, prefilter_radius(rows->columns)));
     TRY(nearest_create(ctx, &kept, 0, n, most));
     kept.by = p->by;
@@ -59,11 +59,11 @@ static ddsc_status settle_all(const pairs *p, shortlist *d, const prefilter_rows
     progress_end(ctx);
     d->index = kept.index;
     kept.index = NULL;
-    TRY(parallel_for(ctx, n, 256, settle_range, &(settling){d, &kept, room}));
+    TRY(parallel_for(ctx, n, 256, settle_range, &(settling){d, &kept, work}));
 done:
     p->device->close(state);
     nearest_free(ctx, &kept);
-    MEM_FREE(ctx, room, start);
+    MEM_FREE(ctx, work, start);
     return status;
 }
 

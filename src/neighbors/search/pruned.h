@@ -57,9 +57,9 @@ typedef struct pruned {
     pairs *p;
     team_part own; /* rows of this rank */
     bool alone;    /* this rank owns all rows */
-    team_mail messages, found_messages, cuts;
-    scratch cut_room; /* one per worker: a cut to send */
-    void *device;     /* state of p->device, which computes the first bounds */
+    team_queue messages, found_messages, cuts;
+    scratch cut_record; /* one per worker: a cut to send */
+    void *device;       /* state of p->device, which computes the first bounds */
     int64_t n, tau;
     candidate *storage; /* entries of all lists */
     candidate_list *list;

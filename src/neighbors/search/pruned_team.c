@@ -26,19 +26,19 @@ ddsc_status pruned_team_open(pruned *s)
     s->alone = team_size(s->ctx) == 1;
     if (s->alone)
         return DDSC_OK;
-    CHECK(team_mail_open(s->ctx, &s->messages, sizeof(pair_message)));
-    CHECK(team_mail_open(s->ctx, &s->found_messages, sizeof(found_pair)));
-    CHECK(team_mail_open(s->ctx, &s->cuts,
-                         (int64_t)sizeof(cut_message) + BASE_ROUND_UP(potential, 8)));
-    return scratch_create(s->ctx, &s->cut_room, s->cuts.record, 1);
+    CHECK(team_queue_open(s->ctx, &s->messages, sizeof(pair_message)));
+    CHECK(team_queue_open(s->ctx, &s->found_messages, sizeof(found_pair)));
+    CHECK(team_queue_open(s->ctx, &s->cuts,
+                          (int64_t)sizeof(cut_message) + BASE_ROUND_UP(potential, 8)));
+    return scratch_create(s->ctx, &s->cut_record, s->cuts.record, 1);
 }
 
 void pruned_team_close(pruned *s)
 {
-    team_mail_close(&s->messages);
-    team_mail_close(&s->found_messages);
-    team_mail_close(&s->cuts);
-    scratch_free(s->ctx, &s->cut_room);
+    team_queue_close(&s->messages);
+    team_queue_close(&s->found_messages);
+    team_queue_close(&s->cuts);
+    scratch_free(s->ctx, &s->cut_record);
 }
 
 static int owner_of(const pruned *s, int64_t item)
@@ -51,7 +51,7 @@ static int owner_of(const pruned *s, int64_t item)
 ddsc_status pruned_send(pruned *s, int64_t item, int64_t other, double value, int worker)
 {
     pair_message message = {value, (int32_t)item, (int32_t)other};
-    return team_mail_put(&s->messages, worker, owner_of(s, item), &message);
+    return team_queue_put(&s->messages, worker, owner_of(s, item), &message);
 }
 
 typedef struct delivery {
@@ -71,7 +71,7 @@ static ddsc_status deliver_range(void *arg, int64_t begin, int64_t end, int work
 
 ddsc_status pruned_deliver(pruned *s, message_fn fn)
 {
-    CHECK(team_mail_deliver(&s->messages));
+    CHECK(team_queue_deliver(&s->messages));
     return parallel_for(s->ctx, s->messages.n_in, 256, deliver_range, &(delivery){s, fn});
 }
 
@@ -141,10 +141,10 @@ done:
 ddsc_status pruned_send_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     cut_message head = {cut->unit, cut->constant, item};
-    char *record = scratch_of(&s->cut_room, worker);
+    char *record = scratch_of(&s->cut_record, worker);
     memcpy(record, &head, sizeof head);
     memcpy(record + sizeof head, cut->potential, (size_t)s->p->m->v * sizeof *cut->potential);
-    return team_mail_put(&s->cuts, worker, owner_of(s, item), record);
+    return team_queue_put(&s->cuts, worker, owner_of(s, item), record);
 }
 
 static ddsc_status cut_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -164,7 +164,7 @@ ddsc_status pruned_deliver_cuts(pruned *s)
 {
     if (s->alone || !s->p->offer.level[BOUND_CUT])
         return DDSC_OK;
-    CHECK(team_mail_deliver(&s->cuts));
+    CHECK(team_queue_deliver(&s->cuts));
     return parallel_for(s->ctx, s->cuts.n_in, 1, cut_range, s);
 }
 
@@ -175,13 +175,13 @@ static ddsc_status send_found_pair(pruned *s, const found_pair *e, int worker)
     int at_i = owner_of(s, e->i), at_j = owner_of(s, e->j);
     found_pair part = *e;
     if (at_i == at_j)
-        return team_mail_put(&s->found_messages, worker, at_i, e);
+        return team_queue_put(&s->found_messages, worker, at_i, e);
     part.at_j = false;
     if (e->at_i)
-        CHECK(team_mail_put(&s->found_messages, worker, at_i, &part));
+        CHECK(team_queue_put(&s->found_messages, worker, at_i, &part));
     part.at_i = false;
     part.at_j = true;
-    return e->at_j ? team_mail_put(&s->found_messages, worker, at_j, &part) : DDSC_OK;
+    return e->at_j ? team_queue_put(&s->found_messages, worker, at_j, &part) : DDSC_OK;
 }
 
 ddsc_status pruned_send_found(pruned *s)
@@ -193,7 +193,7 @@ ddsc_status pruned_send_found(pruned *s)
             CHECK(send_found_pair(s, &s->found[w].at[k], w));
         s->found[w].n = 0;
     }
-    CHECK(team_mail_deliver(&s->found_messages));
+    CHECK(team_queue_deliver(&s->found_messages));
     found_list *to = &s->found[0];
     CHECK(MEM_RESERVE(s->ctx, to->at, &to->capacity, s->found_messages.n_in));
     to->n = s->found_messages.n_in;

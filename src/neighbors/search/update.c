@@ -168,8 +168,8 @@ static ddsc_status by_bounds(search_update *u)
     const first_bounds *first = &u->p->offer.first;
     ddsc_context *ctx = u->p->ctx;
     if (!u->heap.block) {
-        CHECK(scratch_create(ctx, &u->heap, u->room, sizeof(query_entry)));
-        CHECK(scratch_create(ctx, &u->row, u->room + first->side, sizeof(float)));
+        CHECK(scratch_create(ctx, &u->heap, u->capacity, sizeof(query_entry)));
+        CHECK(scratch_create(ctx, &u->row, u->capacity + first->side, sizeof(float)));
     }
     for (int64_t k = 0; k < u->n; k++)
         u->place[first_item(first->order, k)] = (int32_t)k;
@@ -239,16 +239,16 @@ static ddsc_status by_values(search_update *u)
 
 /* ---- neighbor lists ---- */
 
-ddsc_status search_update_create(pairs *p, search_update *u, int64_t tau, int64_t room)
+ddsc_status search_update_create(pairs *p, search_update *u, int64_t tau, int64_t capacity)
 {
     ddsc_context *ctx = p->ctx;
-    *u = (search_update){.p = p, .room = room};
-    CHECK(nearest_create(ctx, &u->near, 0, room, tau));
-    CHECK(MEM_ZERO(ctx, u->is_gone, room));
-    CHECK(MEM_ZERO(ctx, u->is_open, room));
-    CHECK(MEM_ZERO(ctx, u->pushes, room));
-    CHECK(MEM_NEW(ctx, u->work, room));
-    CHECK(MEM_NEW(ctx, u->place, room));
+    *u = (search_update){.p = p, .capacity = capacity};
+    CHECK(nearest_create(ctx, &u->near, 0, capacity, tau));
+    CHECK(MEM_ZERO(ctx, u->is_gone, capacity));
+    CHECK(MEM_ZERO(ctx, u->is_open, capacity));
+    CHECK(MEM_ZERO(ctx, u->pushes, capacity));
+    CHECK(MEM_NEW(ctx, u->work, capacity));
+    CHECK(MEM_NEW(ctx, u->place, capacity));
     return MEM_ZERO(ctx, u->offers, p->n_workers);
 }
 

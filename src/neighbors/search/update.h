@@ -19,23 +19,23 @@ typedef struct offer_list {
 
 typedef struct search_update {
     pairs *p;
-    int64_t n, room;                  /* slots in use; allocated slots */
+    int64_t n, capacity;              /* slots in use; allocated slots */
     int64_t first;                    /* first new slot of the current search */
     nearest near;                     /* a heap per slot */
-    uint8_t *is_gone;                 /* room: the slot is empty */
-    uint8_t *is_open;                 /* room: the list of the item must be searched */
-    uint8_t *pushes;                  /* room: the item must be offered to the complete lists */
+    uint8_t *is_gone;                 /* capacity: the slot is empty */
+    uint8_t *is_open;                 /* capacity: the list of the item must be searched */
+    uint8_t *pushes;                  /* capacity: the item must be offered to the complete lists */
     const struct search_update *also; /* other lists whose values can be reused, or NULL */
-    int32_t *work;                    /* room: items that are searched or offered, ascending */
+    int32_t *work;                    /* capacity: items that are searched or offered, ascending */
     int64_t n_work, n_open, begin;    /* begin: first item of the block */
-    int32_t *place;     /* room: position of each item in the order of the first bounds */
+    int32_t *place;     /* capacity: position of each item in the order of the first bounds */
     offer_list *offers; /* per worker */
     scratch heap, row;  /* per worker: candidates; first bounds of one item */
 } search_update;
 
-/* Creates empty lists of tau neighbors for `room` slots. The caller must call search_update_free
+/* Creates empty lists of tau neighbors for `capacity` slots. The caller must call search_update_free
  * even after an error. */
-ddsc_status search_update_create(pairs *p, search_update *u, int64_t tau, int64_t room);
+ddsc_status search_update_create(pairs *p, search_update *u, int64_t tau, int64_t capacity);
 void search_update_free(search_update *u);
 /* Uses n slots and copies their neighbor lists. Lists with fewer than tau entries become open. */
 void search_update_take(search_update *u, const ddsc_graph *kept, int64_t n);

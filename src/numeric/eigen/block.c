@@ -40,9 +40,9 @@ static ddsc_status basis_new(solver *s, basis *b)
 {
     int64_t c;
     b->step = BASE_MIN(BASE_MAX(STEP_MIN, s->wanted / 4 / 8 * 8), STEP_MAX);
-    b->keep = BASE_MIN(s->wanted + guard_width(s->wanted), s->room);
+    b->keep = BASE_MIN(s->wanted + guard_width(s->wanted), s->dimension);
     c = b->keep + BASE_MAX(6 * b->step, s->wanted);
-    b->capacity = c = BASE_MIN(c, s->room);
+    b->capacity = c = BASE_MIN(c, s->dimension);
     CHECK(MEM_NEW(s->ctx, s->theta, c));
     CHECK(MEM_ZERO(s->ctx, b->h, c * c));
     CHECK(MEM_NEW(s->ctx, b->rows, 2 * c * c));
@@ -120,19 +120,20 @@ static ddsc_status basis_start(solver *s, basis *b)
     TRY(panel_new(s->ctx, &x, n, w));
     TRY(panel_new(s->ctx, &mx, n, w));
     TRY(panel_random(s->ctx, &x, 0, w, &s->noise));
-    if (w < s->room)
+    if (w < s->dimension)
         TRY(filter_apply(s, &x, &mx, 0, DEGREE_START, false));
+    panel_free(s->ctx, &mx); /* saves memory at the peak */
     TRY(panel_orthonormalize(s->ctx, &x, 1, known, &s->noise));
+    TRY(panel_new(s->ctx, &mx, n, w));
     TRY(filter_product(s, w, x.x, mx.x));
     s->n_products++;
     TRY(panel_gram(s->ctx, b->rows, &x, &mx));
     for (int64_t i = 0; i < w; i++)
         memcpy(b->h + i * b->capacity, b->rows + i * w, (size_t)w * sizeof *b->h);
     panel_free(s->ctx, &mx);
-    TRY(panel_new(s->ctx, &s->v, n, b->capacity));
-    TRY(panel_copy(s->ctx, &s->v, 0, &x, 0, w));
-    s->v.width = w;
-    panel_free(s->ctx, &x);
+    TRY(panel_reserve(s->ctx, &x, b->capacity));
+    s->v = x;
+    x = (panel){0};
     TRY(panel_new(s->ctx, &b->x, n, b->step));
     TRY(panel_new(s->ctx, &b->mx, n, b->step));
     TRY(panel_new(s->ctx, &b->old, n, b->step));
@@ -243,7 +244,7 @@ static ddsc_status recheck(solver *s, basis *b)
 
 static bool exhausted(const solver *s, const basis *b)
 {
-    return s->n_products >= s->max_products || s->v.width == s->room || b->capacity == b->keep;
+    return s->n_products >= s->max_products || s->v.width == s->dimension || b->capacity == b->keep;
 }
 
 ddsc_status block_solve(solver *s, bool *verified)

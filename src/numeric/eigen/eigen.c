@@ -99,7 +99,7 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
 {
     int64_t width = s->wanted + guard_width(s->wanted), n = s->m->n;
     return n <= set->dense_below ||
-           (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->room);
+           (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->dimension);
 }
 
 /* The methods in order of preference; the first one that fits is used. To add the solver of another
@@ -286,12 +286,12 @@ ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, sparse *m, const dou
     *out = (eigen_result){.n = m->n, .k = k};
     DDSC_ASSERT(invariant_range(component, m->n, -1, n_components));
     for (int64_t i = 0; i < m->n; i++)
-        s.room += component[i] >= 0;
+        s.dimension += component[i] >= 0;
     s.max_products = settings->max_iterations;
     progress_begin(ctx, "eigenvectors", k);
-    TRY(check(ctx, m, s.room, k, settings));
+    TRY(check(ctx, m, s.dimension, k, settings));
     s.wanted = k - BASE_MIN(n_components, k);
-    s.room -= k - s.wanted;
+    s.dimension -= k - s.wanted;
     TRY(MEM_NEW(ctx, out->value, k));
     TRY(MEM_NEW(ctx, out->residual, k));
     if (team_has_eigen(ctx) && !prefer_dense(&s, settings))

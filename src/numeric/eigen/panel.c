@@ -31,6 +31,19 @@ ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width)
     return MEM_NEW(ctx, p->x, size);
 }
 
+ddsc_status panel_reserve(ddsc_context *ctx, panel *p, int64_t stride)
+{
+    int64_t size;
+    if (!mul_ok(p->n, stride, &size))
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "cannot allocate %lld vectors of %lld entries",
+                        (long long)stride, (long long)p->n);
+    CHECK(mem_resize(ctx, &p->x, size, sizeof *p->x));
+    for (int64_t i = p->n - 1; i > 0; i--)
+        memmove(p->x + i * stride, p->x + i * p->stride, (size_t)p->width * sizeof *p->x);
+    p->stride = stride;
+    return DDSC_OK;
+}
+
 void panel_free(ddsc_context *ctx, panel *p)
 {
     mem_free(ctx, p->x);

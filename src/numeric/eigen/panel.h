@@ -12,6 +12,8 @@ typedef struct panel {
 } panel;
 
 ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width);
+/* Increases the stride in place, which takes less memory than a copy. The width does not change. */
+ddsc_status panel_reserve(ddsc_context *ctx, panel *p, int64_t stride);
 void panel_free(ddsc_context *ctx, panel *p);
 
 /* Computes g = A^T B, of size a.width x b.width. */

@@ -12,7 +12,7 @@ typedef struct solver {
     team_part own; /* rows of `exact` and v that are stored: all rows, or only those of this rank if
                     * a team solves the problem */
     const int32_t *component; /* negative if the item is excluded */
-    int64_t room;             /* dimension of the orthogonal complement of the exact vectors */
+    int64_t dimension;        /* dimension of the orthogonal complement of the exact vectors */
     int64_t wanted;           /* number of pairs wanted in addition to the exact ones */
     double tolerance;
     int64_t max_products, n_products;
@@ -23,9 +23,9 @@ typedef struct solver {
     device dev; /* device that computes the products; if dev.state is NULL, the CPU computes them */
 } solver;
 
-/* The eigenvalue assigned to excluded items. AWAY is below all eigenvalues of M, which are in [-1,
+/* The eigenvalue assigned to excluded items. EXCLUDED_VALUE is below all eigenvalues of M, which are in [-1,
  * 1]. */
-enum { AWAY = -3 };
+enum { EXCLUDED_VALUE = -3 };
 
 /* Returns the number of guard vectors that are iterated with the wanted ones. Guard vectors speed
  * up the convergence of the last wanted vectors, and provide spare columns if the last wanted

@@ -2,7 +2,7 @@
  *
  * Each rank passes its rows of the operator and of the exact vectors to the solver and receives its
  * rows of the computed vectors. The solver uses a callback to compute products with those rows.
- * Excluded items have only the diagonal entry AWAY, which moves their eigenvalues below all others.
+ * Excluded items have only the diagonal entry EXCLUDED_VALUE, which moves their eigenvalues below all others.
  * The solver reports whether its result is verified; if not, the caller uses the local solver.
  *
  * The rows are passed as a copy in which neighbors are close together (order.c), so that the vector
@@ -39,7 +39,7 @@ static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker
                (size_t)exact->width * sizeof *h->known);
         if (h->s->component[i] < 0) {
             h->m.column[to] = h->place[i];
-            h->m.value[to] = AWAY;
+            h->m.value[to] = EXCLUDED_VALUE;
             continue;
         }
         for (int64_t q = m->offset[i]; q < m->offset[i + 1]; q++, to++) {

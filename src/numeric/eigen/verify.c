@@ -100,7 +100,7 @@ ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *f
 {
     ddsc_status status = DDSC_OK;
     panel y = {0};
-    int64_t width = BASE_MIN(FRESH_WIDTH, s->room - s->v.width);
+    int64_t width = BASE_MIN(FRESH_WIDTH, s->dimension - s->v.width);
     const panel *known[] = {&s->exact, &s->v};
     panel_noise noise = {RNG_EIGEN_VERIFY, (uint64_t)s->n_products & 0xFFFF, s->component};
     *fresh = (panel){0};

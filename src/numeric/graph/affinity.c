@@ -171,7 +171,7 @@ typedef struct weigh {
     double gamma;
     double *weight; /* output: one weight per edge of the graph */
     sparse *lists;  /* alternative output: weights as rows of a matrix, with ascending columns */
-    scratch room;   /* per worker, work space for one row */
+    scratch work;   /* per worker, work space for one row */
 } weigh;
 
 double affinity_value(double d2, double gamma, double s, double t)
@@ -210,7 +210,7 @@ static ddsc_status sort_rows(void *arg, int64_t begin, int64_t end, int worker)
     const ddsc_graph *g = w->graph;
     for (int64_t i = begin; i < end; i++) {
         int64_t from = g->offset[i], n = g->offset[i + 1] - from, at = w->lists->offset[i];
-        double *key = scratch_of(&w->room, worker);
+        double *key = scratch_of(&w->work, worker);
         int32_t *order = (int32_t *)(key + n);
         for (int64_t p = 0; p < n; p++)
             key[p] = g->index[from + p];
@@ -239,10 +239,10 @@ static ddsc_status make_sorted(ddsc_context *ctx, sparse *out, weigh *w, team_pa
     for (int64_t i = 0; i < g->n; i++)
         out->offset[i + 1] += out->offset[i];
     w->lists = out;
-    TRY(scratch_create(ctx, &w->room, longest, sizeof(double) + sizeof(int32_t)));
+    TRY(scratch_create(ctx, &w->work, longest, sizeof(double) + sizeof(int32_t)));
     TRY(team_rows(ctx, rows, ROW_GRAIN, sort_rows, w));
 done:
-    scratch_free(ctx, &w->room);
+    scratch_free(ctx, &w->work);
     return status;
 }
 

@@ -114,14 +114,14 @@ ddsc_status ddsc_graph_create_from_csr(ddsc_context *context, ddsc_graph **graph
     ddsc_status status = DDSC_OK;
     ddsc_graph *g = NULL;
     csr_job j = {.ctx = context, .offset = offsets, .index = indices, .d2 = d2};
-    int64_t tau = 0, room = 0;
+    int64_t tau = 0, capacity = 0;
     CHECK(ctx_enter_new(context, graph));
     CHECK(ctx_check(context, n >= 0 && n <= INT32_MAX, "n", (double)n, "0 .. 2147483647"));
     if (!offsets || (n > 0 && offsets[n] > 0 && (!indices || !d2)))
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_csr: %s is NULL",
                         !offsets ? "offsets" : (indices ? "d2" : "indices"));
     TRY(csr_check_offsets(context, &tau, n, offsets));
-    if (!mul_ok(tau, parallel_width(context), &room))
+    if (!mul_ok(tau, parallel_width(context), &capacity))
         TRY(ctx_fail(context, DDSC_ERROR_MEMORY, "neighbor lists of %lld entries are too long",
                      (long long)tau));
     TRY(MEM_ZERO(context, g, 1));
@@ -129,7 +129,7 @@ ddsc_status ddsc_graph_create_from_csr(ddsc_context *context, ddsc_graph **graph
     TRY(MEM_COPY(context, g->offset, offsets, n + 1));
     TRY(MEM_NEW(context, g->index, offsets[n]));
     TRY(MEM_NEW(context, g->d2, offsets[n]));
-    TRY(MEM_NEW(context, j.list, room));
+    TRY(MEM_NEW(context, j.list, capacity));
     j.graph = g;
     TRY(parallel_for(context, n, 64, take_range, &j));
     DDSC_ASSERT(graph_lists_hold(g));

@@ -23,17 +23,17 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph *g = NULL;
-    int64_t room;
+    int64_t capacity;
     *graph = NULL;
-    if (!mul_ok(n, tau, &room))
+    if (!mul_ok(n, tau, &capacity))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY,
                         "a graph of %lld items with tau = %lld is too large; reduce tau",
                         (long long)n, (long long)tau);
     TRY(MEM_ZERO(ctx, g, 1));
     *g = (ddsc_graph){.ctx = ctx, .n = n, .tau = tau};
     TRY(MEM_ZERO(ctx, g->offset, n + 1));
-    TRY(MEM_NEW(ctx, g->index, room));
-    TRY(MEM_NEW(ctx, g->d2, room));
+    TRY(MEM_NEW(ctx, g->index, capacity));
+    TRY(MEM_NEW(ctx, g->d2, capacity));
     *graph = g;
     g = NULL;
 done:

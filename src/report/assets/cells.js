@@ -124,9 +124,9 @@ const mix = cells && cells.states && byId('mix') ? (() => {
       paint.fillStyle = label[item.row] === NONE ? ink('--none') : ink(clusterColor(label[item.row]));
       paint.fillRect(x, 0, own, STRIP);
       let y = STRIP + 2;
-      const room = HIGH - y;
+      const available = HIGH - y;
       item.shares.forEach((share, s) => {
-        const size = room * share / whole;
+        const size = available * share / whole;
         paint.globalAlpha = by < 0 || by === s ? 0.75 : 0.2;
         paint.fillStyle = colors[s];
         paint.fillRect(x, y, own, size);
@@ -185,8 +185,8 @@ const mix = cells && cells.states && byId('mix') ? (() => {
 const sum = list => list.reduce((a, b) => a + b, 0);
 
 // A flow diagram: mass[s][t] moves from state s of the left side to state t of the right side.
-function flowFigure(mass, names, room) {
-  const states = cells.states.names, n = states.length, whole = sum(mass.map(sum)) || 1, narrow = room < 540;
+function flowFigure(mass, names, width) {
+  const states = cells.states.names, n = states.length, whole = sum(mass.map(sum)) || 1, narrow = width < 540;
   const WIDE = narrow ? 360 : 640, SIDE = narrow ? 100 : 190, HIGH = 320, GAP = 6, BAR = 12, LEFT = SIDE, RIGHT = WIDE - SIDE - BAR;
   const out = mass.map(sum), into = out.map((_, t) => sum(mass.map(row => row[t])));
   const scale = (HIGH - GAP * n - 24) / whole;

@@ -47,7 +47,7 @@ typedef struct about {
     int32_t *order;    /* n */
     int32_t *shuffled; /* n per worker */
     double *sum;       /* per worker: sums by cluster, or by cluster and value */
-    int64_t sum_room;
+    int64_t sum_capacity;
 } about;
 
 typedef struct value {
@@ -203,7 +203,7 @@ static ddsc_status test_column(about *a, column *c, const double *all, uint64_t 
     draws d = {.a = a, .c = c, .part = part};
     int64_t no_smaller = 0;
     CHECK(gather(a, c, all));
-    CHECK(MEM_RESERVE(r->ctx, a->sum, &a->sum_room, parallel_width(r->ctx) * sums_of(a, c)));
+    CHECK(MEM_RESERVE(r->ctx, a->sum, &a->sum_capacity, parallel_width(r->ctx) * sums_of(a, c)));
     c->effect = effect_of(a, c, a->label, 0);
     if (isnan(c->effect))
         return DDSC_OK;

@@ -48,7 +48,7 @@ static void over_free(ddsc_context *ctx, over_features *f)
 /* Assigns a number to each word of all points. A point named "a + b" has two words. */
 static ddsc_status over_find_words(const ddsc_report *r, over_features *f)
 {
-    int64_t n_support = r->items.n_support, n = 0, room = 0;
+    int64_t n_support = r->items.n_support, n = 0, capacity = 0;
     bool is_new;
     CHECK(MEM_NEW(r->ctx, f->first, n_support + 1));
     for (int64_t p = 0; p < n_support; p++) {
@@ -56,7 +56,7 @@ static ddsc_status over_find_words(const ddsc_report *r, over_features *f)
         for (const char *name = ddsc_measures_get_point_name(r->measures, p), *next; name;
              name = next) {
             next = strstr(name, " + ");
-            CHECK(MEM_RESERVE(r->ctx, f->number, &room, n + 1));
+            CHECK(MEM_RESERVE(r->ctx, f->number, &capacity, n + 1));
             CHECK(text_table_add(r->ctx, &f->name, name,
                                  next ? (size_t)(next - name) : strlen(name), &f->number[n++],
                                  &is_new));
