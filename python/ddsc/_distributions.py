@@ -312,9 +312,7 @@ class Distributions(Constructors, Derived):
         """
         with Run(n_jobs=n_jobs, verbose=verbose) as run:
             merged = self._compress(run, m, metric_settings(metric=metric, **settings))
-        with Run(n_jobs=1) as run:  # a copy whose context has no extra threads
-            handle = run(_core.subset, merged._handle, np.arange(self.n_items))
-        made = self._wrap(handle, merged._ids, merged._labels, self._source)
+        made = merged.subset(merged.rows)  # a copy whose context has no extra threads, without rows of dropped items
         made._take_compression(merged.compression)
         return made
 

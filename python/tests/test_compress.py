@@ -49,6 +49,16 @@ def test_small_items_stay_as_they_are():
     assert DDSC(2).fit(before).compression_ is None
 
 
+def test_sets_with_dropped_items():
+    points = [np.empty((0, 2)), *(np.arange(2. * n).reshape(n, 2) for n in (3, 4, 5, 3))]
+    X = ddsc.Distributions(points, ids="vwxyz", labels=[3, 4, 3, 4, 4], on_empty="drop")
+    for value in ("auto", 2):
+        small = X.compress(value)
+        assert small.ids == ["w", "x", "y", "z"] and small.labels.tolist() == [4, 3, 4, 4] and len(small) == 4
+        assert (small.compression is None) == (value == "auto")
+    assert (X.compress("auto").sizes == X.sizes).all()
+
+
 @pytest.mark.parametrize("value", ["", "best", "0%", "101%", "5.5%", "%", 2.5, True, 0, -1])
 def test_wrong_values_are_named(large_items, value):
     with pytest.raises(ValueError, match="compress|limit"):
