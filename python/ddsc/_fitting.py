@@ -97,7 +97,7 @@ class Fitting(Results):
         self.n_features_in_ = matrix.shape[0]
         self._model = None
         self._source = ()
-        self.stability_ = self._classes = None
+        self.compression_ = self.stability_ = self._classes = None
         found = run(_core.spectral, graph, self._cluster())
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
         return found, _core.graph_view(graph)
@@ -244,7 +244,7 @@ class Fitting(Results):
             "max_residual": view["max_residual"],
             **{k: view[k] for k in ("n_merged_small", "hubs_rescaled", "in_degree_largest", "n_nobody")},
         }
-        if self.metric != "precomputed" and self.compression_ is not None:
+        if self.compression_ is not None:
             self.stats_["compress_worst"] = self.compression_["max_w2"]
         self.converged_ = bool(view["verified"])
         self.advice_ = in_python_terms(view["advice"])
