@@ -448,8 +448,12 @@ static PyObject *compress(PyObject *module, PyObject *args)
         return NULL;
     }
     PyObject *found = compress_dictionary(&report);
-    if (!found || !made)
-        return found ? Py_BuildValue("ON", Py_None, found) : NULL;
+    if (!found) {
+        ddsc_measures_destroy(made);
+        return NULL;
+    }
+    if (!made)
+        return Py_BuildValue("ON", Py_None, found);
     PyObject *handle = handle_new(context, CORE_MEASURES, made);
     if (!handle)
         Py_DECREF(found);
