@@ -316,8 +316,9 @@ class Distributions(Constructors, Derived):
         made._take_compression(merged.compression)
         return made
 
-    def _compress(self, run: Run, m: Any, metric: Dict[str, Any]) -> "Distributions":
-        """Return the merged items, whose `compression` is None if nothing was merged."""
+    def _compress(self, run: Run, m: Any, metric: Any) -> "Distributions":
+        """Return the merged items, whose `compression` is None if nothing was merged. `metric` contains the settings,
+        or is the handle of a model with this metric."""
         handle, found = run(_core.compress, self._handle, *points_kept(m), metric)
         if handle is None:
             return self._wrap(self._handle, self._ids, self._labels, self._source)

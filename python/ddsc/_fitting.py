@@ -146,12 +146,13 @@ class Fitting(Results):
         if resamples is not None and resamples < 1:
             raise ValueError(f"stability={resamples}: must be at least 1, or None")
         rows = measures
+        metric = settings[0]
         if self.like is not None:
-            model = _model_of(run, self.like)
+            model = metric = _model_of(run, self.like)
             measures = measures._like(run, model)
             settings[2].update(like=model, k_min=0, k_max=0, joined=0)
         if self.compress is not None:
-            measures = measures._compress(run, self.compress, settings[0])
+            measures = measures._compress(run, self.compress, metric)
         self.compression_ = None if self.compress is None else measures.compression
         if self.resume is not None:
             run.context.set_resume(os.fspath(self.resume), _resume_line(settings[2]))

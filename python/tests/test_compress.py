@@ -33,6 +33,14 @@ def test_the_choice_is_that_of_the_program(program, tmp_path, large_items, metri
     assert not set(ACCURACY) & set(plain.compression_) and set(ACCURACY) < set(model.compression_)
 
 
+def test_like_uses_the_metric_of_the_model(large_items):
+    model = DDSC(2, metric="w1").fit(large_items)
+    later = DDSC(like=model, compress="50%").fit(large_items)
+    assert later.compression_ == pytest.approx(large_items.compress("50%", metric="w1").compression, rel=1e-9)
+    by_w2 = large_items.compress("50%").compression
+    assert later.compression_["error_median"] != pytest.approx(by_w2["error_median"], rel=1e-3)
+
+
 def test_methods_without_distances_choose_by_w2(large_items):
     model = DDSC(2, method="d2", compress="auto", center_size=4).fit(large_items)
     assert model.compression_ == large_items.compress("auto").compression
