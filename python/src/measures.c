@@ -451,11 +451,7 @@ static PyObject *compress(PyObject *module, PyObject *args)
         keep > 0 ? ddsc_measures_compress_for(context->ctx, &made, &report, measures->pointer,
                                               metric, m, keep)
                  : ddsc_measures_compress(context->ctx, &made, &report, measures->pointer, m);
-    if (!context_end(context, status)) {
-        ddsc_measures_destroy(made);
-        return NULL;
-    }
-    PyObject *found = compress_dictionary(&report);
+    PyObject *found = context_end(context, status) ? compress_dictionary(&report) : NULL;
     if (!found) {
         ddsc_measures_destroy(made);
         return NULL;
