@@ -12,6 +12,18 @@ static bool has_distances(const session *s)
            !o->cost_file;
 }
 
+/* Returns the metric of the run, or NULL. With --like, this is the metric of the earlier result. */
+static const ddsc_metric_settings *metric_of(const session *s)
+{
+    ddsc_model_view model;
+    if (!has_distances(s))
+        return NULL;
+    if (!s->like)
+        return &s->set.metric;
+    ddsc_model_get_view(s->like, &model);
+    return model.metric_settings;
+}
+
 /* Adds a fraction as a percentage with at least two digits. */
 static void add_percent(text *t, double fraction)
 {
@@ -50,7 +62,7 @@ ddsc_status input_compress(session *s, ddsc_compress_report *m, ddsc_measures **
                            const ddsc_measures *set)
 {
     const cli_options *o = &s->opt;
-    const ddsc_metric_settings *metric = has_distances(s) ? &s->set.metric : NULL;
+    const ddsc_metric_settings *metric = metric_of(s);
     ddsc_status status;
     ddsc_compress_report_init(m);
     if (o->compress > 0 && !metric)

@@ -210,7 +210,7 @@ def updated():
     near = [[1, 2], [0, 2], [1, 0], [4, 5], [3, 5], [4, 3]]
     run = {"frame": "plain", "frame_unit": 0, "frame_spread": 0, "frame_step_0": 0, "frame_step_1": 0,
            "mmd_features": 0, "lot_components": 0, "neighbors": "auto", "paper": 0, "sample": 1, "sample_columns": 1,
-           "min_cluster": 0.2, "seed": 0, "clusters": 2}
+           "min_cluster": 0.2, "seed": 0, "clusters": 2, "next_id": 9}
     asked = {"tau": 0, "hubs": "auto", "gamma": "auto", "bandwidth": "auto", "estimator": "auto", "reference": "auto",
              "reference_size": 0, "epsilon": 5, "epsilon_is_percent": 1}
     return model(tau=2, points=[[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]], weights=[1.0] * 6, offsets=range(7),

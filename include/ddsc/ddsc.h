@@ -1744,7 +1744,7 @@ typedef enum ddsc_level {
 typedef struct ddsc_level_words {
     const char *name;     /* the name in result.json, such as "separate" */
     const char *color;    /* "green", "teal", "blue", "amber" or "gray" */
-    const char *sentence; /* what the level claims, without numbers */
+    const char *sentence; /* the claim of the level, without numbers */
     /* Reports print the sentence "[before] K [after], of 10 to 20 items each[where].", with these
      * texts in place of the brackets. */
     const char *before, *after, *where;
@@ -2932,8 +2932,8 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_diff_side_init_sized(ddsc_diff_side *side, 
 typedef struct ddsc_diff ddsc_diff;
 
 /* Compares two results of the same or of overlapping items. Items are matched by id. Clusters are
- * matched by ddsc_identity_run. Of its settings, only `overlap` and `part` are used (NULL: the
- * defaults). The call fails if no item is in both results or if an id occurs twice in one result.
+ * matched by ddsc_identity_run. Of the identity settings, only `overlap` and `part` are used
+ * (NULL: the defaults). The call fails if no item is in both results or if an id occurs twice in one result.
  * It issues a warning if the ids of both results are row numbers. Only result.json and labels.csv
  * of a folder are read. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_diff_create(ddsc_context *context, ddsc_diff **diff,

@@ -312,14 +312,13 @@ class Distributions(Constructors, Derived):
         """
         with Run(n_jobs=n_jobs, verbose=verbose) as run:
             merged = self._compress(run, m, metric_settings(metric=metric, **settings))
-        with Run(n_jobs=1) as run:  # a copy whose context has no extra threads
-            handle = run(_core.subset, merged._handle, np.arange(self.n_items))
-        made = self._wrap(handle, merged._ids, merged._labels, self._source)
+        made = merged.subset(merged.rows)  # a copy whose context has no extra threads, without rows of dropped items
         made._take_compression(merged.compression)
         return made
 
-    def _compress(self, run: Run, m: Any, metric: Dict[str, Any]) -> "Distributions":
-        """Return the merged items, whose `compression` is None if nothing was merged."""
+    def _compress(self, run: Run, m: Any, metric: Any) -> "Distributions":
+        """Return the merged items, whose `compression` is None if nothing was merged. `metric` contains the settings,
+        or is the handle of a model with this metric."""
         handle, found = run(_core.compress, self._handle, *points_kept(m), metric)
         if handle is None:
             return self._wrap(self._handle, self._ids, self._labels, self._source)

@@ -97,7 +97,7 @@ class Fitting(Results):
         self.n_features_in_ = matrix.shape[0]
         self._model = None
         self._source = ()
-        self.stability_ = self._classes = None
+        self.compression_ = self.stability_ = self._classes = None
         found = run(_core.spectral, graph, self._cluster())
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
         return found, _core.graph_view(graph)
@@ -146,12 +146,13 @@ class Fitting(Results):
         if resamples is not None and resamples < 1:
             raise ValueError(f"stability={resamples}: must be at least 1, or None")
         rows = measures
+        metric = settings[0]
         if self.like is not None:
-            model = _model_of(run, self.like)
+            model = metric = _model_of(run, self.like)
             measures = measures._like(run, model)
             settings[2].update(like=model, k_min=0, k_max=0, joined=0)
         if self.compress is not None:
-            measures = measures._compress(run, self.compress, settings[0])
+            measures = measures._compress(run, self.compress, metric)
         self.compression_ = None if self.compress is None else measures.compression
         if self.resume is not None:
             run.context.set_resume(os.fspath(self.resume), _resume_line(settings[2]))
@@ -244,7 +245,7 @@ class Fitting(Results):
             "max_residual": view["max_residual"],
             **{k: view[k] for k in ("n_merged_small", "hubs_rescaled", "in_degree_largest", "n_nobody")},
         }
-        if self.metric != "precomputed" and self.compression_ is not None:
+        if self.compression_ is not None:
             self.stats_["compress_worst"] = self.compression_["max_w2"]
         self.converged_ = bool(view["verified"])
         self.advice_ = in_python_terms(view["advice"])

@@ -41,7 +41,8 @@ class Index:
         handle = model._kept_model()
         self._model = copy.copy(model)  # later changes of the model have no effect
         self._run = model._run()
-        self._handle: Any = self._run(_core.index_open, handle)
+        with self._run as run:  # ends the progress bar, and can be entered again
+            self._handle: Any = run(_core.index_open, handle)
         self._ids: List[str] = [*_core.measures_names(_core.model_items(handle))["ids"]]
         self._next = len(self._ids)
         self._count_from(self._ids)
@@ -67,7 +68,9 @@ class Index:
     @property
     def graph_(self) -> SparseRows:
         """The distances of each item to its neighbors, as `DDSC.graph_`."""
-        view = _core.graph_view(self._run(_core.index_graph, self._open()))
+        index = self._open()
+        with self._run as run:
+            view = _core.graph_view(run(_core.index_graph, index))
         distances = np.sqrt(np.maximum(np.asarray(view["d2"]), 0))
         return make_csr(distances, view["indices"], view["offsets"], (view["n"], view["n"]))
 
@@ -137,12 +140,14 @@ class Index:
     def _change(self, index: Any, added: Any, removed: Any, ids: List[str]) -> None:
         """Change the items, whose ids are then `ids`. A warning may be raised as an exception after the change."""
         try:
-            self._run(_core.index_update, index, added, removed)
+            with self._run as run:
+                run(_core.index_update, index, added, removed)
         finally:
             if _core.index_view(index)["n"] == len(ids):
                 self._ids = ids
 
     def _count_from(self, ids: List[str]) -> None:
-        """Number later items after those with these ids, even if they are removed."""
-        numbers = [int(name) for name in ids if name.isascii() and name.isdigit()]
-        self._next = max([self._next, *(number + 1 for number in numbers)])
+        """Number later items after those with these ids, even if they are removed. Numbers from 2**62 - 1 on are
+        names, as in the library."""
+        numbers = [int(name) for name in ids if name.isascii() and name.isdigit() and len(name) < 20]
+        self._next = max([self._next, *(number + 1 for number in numbers if number < 2**62 - 1)])

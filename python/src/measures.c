@@ -421,35 +421,43 @@ static PyObject *compress_dictionary(const ddsc_compress_report *r)
     return d;
 }
 
-/* If keep > 0, measures the accuracy for the metric, and m = 0 chooses the number of points. The
- * result is (measures or None, report). */
+/* If keep > 0, measures the accuracy for the metric (a dictionary, or the model that has it), and
+ * m = 0 chooses the number of points. The result is (measures or None, report). */
 static PyObject *compress(PyObject *module, PyObject *args)
 {
     core_context *context;
-    core_handle *measures;
+    core_handle *measures, *model = NULL;
     PyObject *settings;
     long long m;
     double keep;
     ddsc_measures *made = NULL;
     ddsc_metric_settings set;
+    ddsc_model_view view;
+    const ddsc_metric_settings *metric = &set;
     ddsc_compress_report report;
     (void)module;
     ddsc_compress_report_init(&report);
-    if (!PyArg_ParseTuple(args, "O!O&LdO!", context_type, &context, handle_measures, &measures, &m,
-                          &keep, &PyDict_Type, &settings) ||
-        !metric_take(settings, &set) || !context_begin(context))
+    if (!PyArg_ParseTuple(args, "O!O&LdO", context_type, &context, handle_measures, &measures, &m,
+                          &keep, &settings) ||
+        !(PyDict_Check(settings) ? metric_take(settings, &set) : handle_model(settings, &model)))
+        return NULL;
+    if (model) {
+        ddsc_model_get_view(model->pointer, &view);
+        metric = view.metric_settings;
+    }
+    if (!context_begin(context))
         return NULL;
     ddsc_status status =
-        keep > 0 ? ddsc_measures_compress_for(context->ctx, &made, &report, measures->pointer, &set,
-                                              m, keep)
+        keep > 0 ? ddsc_measures_compress_for(context->ctx, &made, &report, measures->pointer,
+                                              metric, m, keep)
                  : ddsc_measures_compress(context->ctx, &made, &report, measures->pointer, m);
-    if (!context_end(context, status)) {
+    PyObject *found = context_end(context, status) ? compress_dictionary(&report) : NULL;
+    if (!found) {
         ddsc_measures_destroy(made);
         return NULL;
     }
-    PyObject *found = compress_dictionary(&report);
-    if (!found || !made)
-        return found ? Py_BuildValue("ON", Py_None, found) : NULL;
+    if (!made)
+        return Py_BuildValue("ON", Py_None, found);
     PyObject *handle = handle_new(context, CORE_MEASURES, made);
     if (!handle)
         Py_DECREF(found);

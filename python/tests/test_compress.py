@@ -33,6 +33,14 @@ def test_the_choice_is_that_of_the_program(program, tmp_path, large_items, metri
     assert not set(ACCURACY) & set(plain.compression_) and set(ACCURACY) < set(model.compression_)
 
 
+def test_like_uses_the_metric_of_the_model(large_items):
+    model = DDSC(2, metric="w1").fit(large_items)
+    later = DDSC(like=model, compress="50%").fit(large_items)
+    assert later.compression_ == pytest.approx(large_items.compress("50%", metric="w1").compression, rel=1e-9)
+    by_w2 = large_items.compress("50%").compression
+    assert later.compression_["error_median"] != pytest.approx(by_w2["error_median"], rel=1e-3)
+
+
 def test_methods_without_distances_choose_by_w2(large_items):
     model = DDSC(2, method="d2", compress="auto", center_size=4).fit(large_items)
     assert model.compression_ == large_items.compress("auto").compression
@@ -47,6 +55,16 @@ def test_small_items_stay_as_they_are():
     model = DDSC(2, compress="auto").fit(before)
     assert model.compression_ is None and "compress_worst" not in model.stats_
     assert DDSC(2).fit(before).compression_ is None
+
+
+def test_sets_with_dropped_items():
+    points = [np.empty((0, 2)), *(np.arange(2. * n).reshape(n, 2) for n in (3, 4, 5, 3))]
+    X = ddsc.Distributions(points, ids="vwxyz", labels=[3, 4, 3, 4, 4], on_empty="drop")
+    for value in ("auto", 2):
+        small = X.compress(value)
+        assert small.ids == ["w", "x", "y", "z"] and small.labels.tolist() == [4, 3, 4, 4] and len(small) == 4
+        assert (small.compression is None) == (value == "auto")
+    assert (X.compress("auto").sizes == X.sizes).all()
 
 
 @pytest.mark.parametrize("value", ["", "best", "0%", "101%", "5.5%", "%", 2.5, True, 0, -1])

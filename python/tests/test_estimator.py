@@ -165,7 +165,7 @@ def test_precomputed(groups):
     D = ddsc.pairwise(groups)
     model = DDSC(3, metric="precomputed").fit(D)
     np.testing.assert_array_equal(model.labels_, DDSC(3).fit(groups).labels_)
-    assert model.n_features_in_ == 60
+    assert model.n_features_in_ == 60 and model.compression_ is None
     holes = D.copy()
     rng = np.random.default_rng(0)
     i, j = rng.integers(0, 60, (2, 600))

@@ -58,6 +58,23 @@ def test_ids_and_weights():
     assert same_graph(index.graph_, ddsc.DDSC(like=model).fit(every, sample_weight=heavy).graph_)
 
 
+def test_long_numbers_are_names():
+    names = [str(i) for i in range(28)]
+    model = ddsc.DDSC(3).fit(ddsc.Distributions(make(30, 1), ids=[*names, "9" * 19, "9" * 30]))
+    with model.open_index() as index:
+        index.insert(make(1, 2))
+        assert index.ids[-1] == model.update(make(1, 2)).items_["id"][-1] == "30"
+
+
+def test_progress_bars_end_with_each_change():
+    with ddsc.DDSC(3, verbose=1).fit(make(80, 1)).open_index() as index:
+        assert index._run.bar.stage == ""
+        for step in range(2):
+            index.insert(make(3, 2 + step))
+            assert index._run.bar.stage == ""
+        assert index.graph_.shape == (86, 86) and index._run.bar.stage == ""
+
+
 def test_the_index_does_not_depend_on_the_model():
     model = ddsc.DDSC(3).fit(make(30, 1))
     index = model.open_index()

@@ -1,6 +1,7 @@
 """Tests that the estimator and the program have the same defaults and labels and read each other's files."""
 import csv
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -63,7 +64,12 @@ def test_labels_of_real_sets(program, tmp_path, data, name):
     assert DDSC().fit(X).labels_.tolist() == theirs
 
 
-@pytest.mark.parametrize("name,k,metric", [("shapes", 2, "w2"), ("digits", 10, "w2"), ("bbc", 5, "w2"), ("blood", 2, "mmd")])
+LARGE = pytest.mark.skipif(not os.environ.get("DDSC_DEEP"), reason="DDSC_DEEP is not set")
+
+
+@pytest.mark.parametrize("name,k,metric", [
+    ("shapes", 2, "w2"), pytest.param("digits", 10, "w2", marks=LARGE), pytest.param("bbc", 5, "w2", marks=LARGE),
+    ("blood", 2, "mmd")])
 def test_labels_of_the_sets_that_the_r_package_compares(program, tmp_path, data, name, k, metric):
     """R, Python and the program agree on the sets and settings of r/ddsc/tests/testthat/test-program.R."""
     source, words, read = tmp_path / "x.npz", [], {}

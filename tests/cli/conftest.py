@@ -11,6 +11,11 @@ PROGRAM = os.path.abspath(os.environ.get("DDSC", "build/ddsc"))
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
+# Real data takes up to a minute in a program with sanitizers, and reaches no code that small sets do not.
+real_data = pytest.mark.skipif(bool(os.environ.get("DDSC_SANITIZED")) and not os.environ.get("DDSC_DEEP"),
+                               reason="skipped: with sanitizers, real data is used only with DDSC_DEEP")
+
+
 @pytest.fixture(scope="session")
 def program():
     return PROGRAM

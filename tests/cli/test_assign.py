@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import clouds
+from conftest import clouds, real_data
 
 METRICS = ["w2", "w1", "sinkhorn", "mmd", "lot"]
 
@@ -151,12 +151,15 @@ def test_broken_models_are_refused(ddsc, results, fresh, tmp_path, name):
 def forged(arrays, what):
     """Models with one value out of range, and the messages."""
     settings = [str(s) for s in arrays["model_settings"]]
+    run = [str(s) for s in arrays["run_settings"]]
     n, rows, centers = len(arrays["reach"]), arrays["embedding"], arrays["centers"]
     return {
         "reach -1": ({"reach": np.full(n, -1.0)}, "reach is out of range"),
         "reach inf": ({"reach": np.full(n, np.inf)}, "reach is out of range"),
         "tau 0": ({"model_settings": ["tau=0" if s.startswith("tau=") else s for s in settings]},
                   "k or tau"),
+        "next_id -1": ({"run_settings": [*run, "next_id=-1"]}, "a setting of the run is out of range"),
+        "next_id 2**62": ({"run_settings": [*run, f"next_id={2**62}"]}, "a setting of the run is out of range"),
         "eigenvalues -1": ({"eigenvalues": np.full(rows.shape[1], -1.0)}, "eigenvalues"),
         "eigenvalues in no order": ({"eigenvalues": np.linspace(0.5, 1, rows.shape[1])}, "decreasing order"),
         "centers 0": ({"centers": np.zeros_like(centers)}, "unit length"),
@@ -165,8 +168,8 @@ def forged(arrays, what):
     }[what]
 
 
-@pytest.mark.parametrize("what", ["reach -1", "reach inf", "tau 0", "eigenvalues -1", "centers 0",
-                                  "eigenvalues in no order", "rows 0", "short rows"])
+@pytest.mark.parametrize("what", ["reach -1", "reach inf", "tau 0", "next_id -1", "next_id 2**62", "eigenvalues -1",
+                                  "eigenvalues in no order", "centers 0", "rows 0", "short rows"])
 def test_forged_models_are_refused(ddsc, results, fresh, tmp_path, what):
     arrays = dict(np.load(results / "w2" / "model.npz"))
     change, message = forged(arrays, what)
@@ -195,6 +198,7 @@ def test_same_bytes_for_any_number_of_threads(ddsc, three_groups, fresh, tmp_pat
     assert len(outputs) == 1
 
 
+@real_data
 def test_digits_get_their_own_labels_back(ddsc, data_dir, tmp_path):
     """Held-out digits are assigned to clusters of similar digits; old ones receive their own label. bench/assign.py
     measures the agreement with clustering old and new together."""

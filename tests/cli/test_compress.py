@@ -48,6 +48,16 @@ def test_points_are_chosen_for_the_neighbors(ddsc, large_items):
     assert again["compress"] == found["auto"]
 
 
+def test_like_uses_the_metric_of_the_result(ddsc, large_items, tmp_path):
+    ddsc("cluster", large_items, "-k", 2, "--metric", "w1", "-o", tmp_path / "r", "-q")
+    calls = {"like": ["cluster", large_items, "--like", tmp_path / "r"],
+             "w1": ["neighbors", large_items, "--metric", "w1"], "w2": ["neighbors", large_items]}
+    found = {name: json.loads(ddsc(*call, "--compress", 8, "--json", "-q").stdout)["compress"]
+             for name, call in calls.items()}
+    assert found["like"] == pytest.approx(found["w1"], rel=1e-9)
+    assert found["like"]["error_median"] != pytest.approx(found["w2"]["error_median"], rel=1e-3)
+
+
 def test_the_message_has_plain_numbers(ddsc, large_items):
     told = ddsc("neighbors", large_items, "--compress", 1, "--json").stderr
     assert "at most 1 point per item" in told and "e+" not in told and "fewer than" not in told

@@ -8,6 +8,8 @@ import scipy.io
 import scipy.sparse.csgraph
 import test_w2_oracle as w2_oracle
 
+from conftest import real_data
+
 
 def write_line(path, places):
     path.write_text("id,x\n" + "".join(f"i{k},{x}\n" for k, x in enumerate(places)))
@@ -232,6 +234,7 @@ def test_ordinary_coordinates_get_no_warning(ddsc, tmp_path):
         assert "warning" not in ddsc("cluster", data, "-k", 2).stderr, k
 
 
+@real_data
 def test_real_sets_get_no_warning_about_coordinates(ddsc, data_dir, tmp_path):
     for name in ["more/animals.npz", "more/corel.npz", "d2/mountaindat.d2", "more/fingerprint.npz"]:
         done = ddsc("neighbors", data_dir / name, "--metric", "mmd", "--mmd-features", 16,

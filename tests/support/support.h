@@ -19,8 +19,8 @@
  * of threads: results must not depend on it, and races occur only with several threads. */
 ddsc_context *test_context(int threads, uint64_t seed);
 
-/* The size of a test that is large in release builds: `full` there, and a third of it (at least 1) in builds with
- * sanitizers, which run it 3 to 10 times slower. With DDSC_DEEP in the environment it is always `full`. */
+/* Returns the size of a large test: `full` if DDSC_DEEP is set in the environment, otherwise half of it, or a third in
+ * builds with sanitizers, which are 3 to 10 times slower. The result is at least 1. */
 int64_t test_size(int64_t full);
 
 /* Runs `call` repeatedly on one context with the k-th allocation failing, k = 1, 2, ..., until it

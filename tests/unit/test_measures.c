@@ -319,6 +319,27 @@ static void compressing_one_item_can_be_canceled(void **state)
     free(x);
 }
 
+static ddsc_status compress_unconverged(ddsc_context *own, void *items)
+{
+    ddsc_metric_settings set = test_metric(DDSC_METRIC_SINKHORN);
+    ddsc_measures *merged = NULL;
+    set.sinkhorn_max_iterations = 1;
+    ddsc_status status = ddsc_measures_compress_for(own, &merged, NULL, items, &set, 4, 1);
+    if (status == DDSC_ERROR_MEMORY)
+        assert_non_null(strstr(ddsc_context_get_message(own), "out of memory"));
+    ddsc_measures_destroy(merged);
+    return status;
+}
+
+/* Solves of the sample that do not converge do not hide the message of a later error. */
+static void failures_of_the_sample_are_named(void **state)
+{
+    (void)state;
+    measures *m = test_random_measures(ctx, 5, 12, 2, 8);
+    test_failing_allocations(compress_unconverged, m);
+    ddsc_measures_destroy(m);
+}
+
 /* A subset without point names allocates memory for its own points only. */
 static void small_subsets_take_little_memory(void **state)
 {
@@ -397,6 +418,7 @@ int main(void)
         cmocka_unit_test(gaussian_groups_are_apart),
         cmocka_unit_test(compressing_keeps_mass_and_mean),
         cmocka_unit_test(compressing_one_item_can_be_canceled),
+        cmocka_unit_test(failures_of_the_sample_are_named),
         cmocka_unit_test(small_subsets_take_little_memory),
         cmocka_unit_test(failed_allocations_leave_nothing),
     };

@@ -242,8 +242,9 @@ enum { MOST_RANKS = 64, SHORTER = 1 };
 /* Runs the test for one number of ranks, or (0) for several. */
 static void assert_same_on(job j, int size)
 {
-    const int some[] = {2, MOST_RANKS, 3, 7}, *sizes = size ? &size : some;
-    int n_sizes = size ? 1 : 4 / SHORTER;
+    const int some[] = {2, (int)BASE_MAX(5, test_size(MOST_RANKS)), 3, 7},
+              *sizes = size ? &size : some;
+    int n_sizes = size ? 1 : (int)test_size(4);
     j.fails = -1;
     j.threads = 1;
     rank_job(&j, NULL);

@@ -8,7 +8,7 @@
 #include "ddsc/ddsc.h"
 #include "support.h"
 
-enum { ROUNDS = 5 };
+enum { ROUNDS = 6 };
 
 static void assert_graph_of(const ddsc_clustering *a, const ddsc_clustering *b, int metric,
                             int round)
@@ -58,7 +58,7 @@ static void check_metric(int metric, bool images, int64_t hubs)
     ddsc_measures_destroy(items);
     ddsc_clustering_destroy(first);
     like.like = model;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0, n_rounds = (int)test_size(ROUNDS); round < n_rounds; round++) {
         int64_t removed[CHANGES], n_removed, n_added;
         ddsc_update *update = NULL, *again = NULL;
         ddsc_update_view v, w;

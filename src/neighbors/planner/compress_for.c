@@ -42,7 +42,8 @@ static void select_items(pilot *p, const measures *m)
 static ddsc_status pilot_distances(pilot *p, double *matrix, const measures *set)
 {
     ddsc_status status = plan_matrix(p->ctx, matrix, NULL, set, -1, p->metric, 0);
-    return status < 0 ? status : DDSC_OK;
+    /* The message of solves that did not converge must not replace the message of a later error. */
+    return status > 0 ? ctx_enter(p->ctx) : status;
 }
 
 /* Computes the distances before merging. Does nothing if there are too few items. */

@@ -39,14 +39,14 @@ void plan_index_close(plan_index *x)
 
 /* Returns the number of spare slots for an open set, or 0 if the metric cannot prepare single
  * items. */
-static int64_t capacity_for(const graph_request *p)
+static int64_t spare_for(const graph_request *p)
 {
     return p->metric.backend->grow ? BASE_MAX(INDEX_SPARE_LEAST, p->m->n / INDEX_SPARE_SHARE) : 0;
 }
 
 static ddsc_status number_slots(ddsc_context *ctx, int64_t **slot, int64_t n, int64_t capacity)
 {
-    CHECK(MEM_NEW(ctx, *slot, BASE_MAX(n, capacity)));
+    CHECK(MEM_NEW(ctx, *slot, capacity));
     for (int64_t i = 0; i < n; i++)
         (*slot)[i] = i;
     return DDSC_OK;
@@ -58,12 +58,12 @@ static ddsc_status open_and_search(ddsc_context *ctx, plan_open_set **out, int64
 {
     ddsc_status status = DDSC_OK;
     plan_open_set *s = NULL;
-    int64_t n = own->n, capacity = capacity_for(p);
-    TRY(plan_set_open(ctx, &s, p, capacity, known));
+    int64_t n = own->n, spare = spare_for(p);
+    TRY(plan_set_open(ctx, &s, p, spare, known));
     p->m = s->r.job.m;
-    TRY(number_slots(ctx, slot, n, n + capacity));
+    TRY(number_slots(ctx, slot, n, n + spare));
     TRY(plan_set_run(s));
-    if (capacity == 0) {
+    if (spare == 0) {
         s->own = own;
         own = NULL;
     }

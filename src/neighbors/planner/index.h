@@ -29,10 +29,10 @@ typedef struct plan_open_set {
     int current;
 } plan_open_set;
 
-/* Opens the metric of the request for its set, with `capacity` spare slots, and copies the known
+/* Opens the metric of the request for its set, with `spare` spare slots, and copies the known
  * neighbor lists. plan_set_run must then search the lists. */
 ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_request *p,
-                          int64_t capacity, const plan_known *known);
+                          int64_t spare, const plan_known *known);
 /* Removes the items in the n listed slots from all neighbor lists, and adds empty lists up to slot
  * n_slots. */
 void plan_set_change(plan_open_set *s, int64_t n, const int64_t *slot, int64_t n_slots);

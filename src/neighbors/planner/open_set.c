@@ -69,7 +69,7 @@ done:
 }
 
 ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_request *p,
-                          int64_t capacity, const plan_known *known)
+                          int64_t spare, const plan_known *known)
 {
     ddsc_status status = DDSC_OK;
     plan_open_set *s = NULL;
@@ -78,8 +78,8 @@ ddsc_status plan_set_open(ddsc_context *ctx, plan_open_set **out, const graph_re
     s->ctx = ctx;
     s->metric = p->metric;
     *out = s; /* the caller frees it with plan_set_close, even on error */
-    if (capacity > 0) {
-        TRY(measures_growing_make(ctx, &s->items, m, capacity));
+    if (spare > 0) {
+        TRY(measures_growing_make(ctx, &s->items, m, spare));
         m = s->items.set;
     }
     TRY(plan_metric_open(ctx, &s->r, m, &s->metric, false, NULL));

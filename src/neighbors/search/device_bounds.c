@@ -177,12 +177,12 @@ static bool load_rows(device_prefilter *r, int64_t keep, int64_t *strip, char *w
 /* Loads the rows for the walk, and the frames if the device has enough memory for them. */
 static bool load_walk(device_prefilter *r, char *why)
 {
-    char no_capacity[DEVICE_WORDS];
+    char ignored[DEVICE_WORDS];
     int64_t strip;
     if (!r->loaded && !load_rows(r, 1, &strip, why))
         return false;
     if (!r->asked && r->first->frames && r->dev.table.load_frames)
-        r->framed = r->dev.table.load_frames(r->dev.state, r->first->frames, no_capacity) == 0;
+        r->framed = r->dev.table.load_frames(r->dev.state, r->first->frames, ignored) == 0;
     r->asked = true;
     return true;
 }
