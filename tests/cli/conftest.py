@@ -11,9 +11,9 @@ PROGRAM = os.path.abspath(os.environ.get("DDSC", "build/ddsc"))
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
-# Real data takes up to a minute in a program with sanitizers, and reaches no code that small sets do not.
-real_data = pytest.mark.skipif(bool(os.environ.get("DDSC_SANITIZED")) and not os.environ.get("DDSC_DEEP"),
-                               reason="skipped: with sanitizers, real data is used only with DDSC_DEEP")
+# Large sets take up to a minute in a program with sanitizers, and reach no code that small sets do not.
+not_sanitized = pytest.mark.skipif(bool(os.environ.get("DDSC_SANITIZED")) and not os.environ.get("DDSC_DEEP"),
+                               reason="skipped: takes too long with sanitizers, unless DDSC_DEEP is set")
 
 
 @pytest.fixture(scope="session")

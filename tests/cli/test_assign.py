@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import clouds, real_data
+from conftest import clouds, not_sanitized
 
 METRICS = ["w2", "w1", "sinkhorn", "mmd", "lot"]
 
@@ -198,7 +198,7 @@ def test_same_bytes_for_any_number_of_threads(ddsc, three_groups, fresh, tmp_pat
     assert len(outputs) == 1
 
 
-@real_data
+@not_sanitized
 def test_digits_get_their_own_labels_back(ddsc, data_dir, tmp_path):
     """Held-out digits are assigned to clusters of similar digits; old ones receive their own label. bench/assign.py
     measures the agreement with clustering old and new together."""

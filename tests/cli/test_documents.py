@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from conftest import real_data
+from conftest import not_sanitized
 
 ROWS = [("a", "pets", "Cats, \"dogs\"\nand cats"), ("b", "food", "bread and butter"),
         ("c", "pets", "dogs; cats | birds"), ("d", "food", "butter bread wine")]
@@ -193,7 +193,7 @@ def test_columns_that_files_have_not(ddsc, tmp_path):
         assert f'no column has the name "{name}"; files have the columns: id, text' in error
 
 
-@real_data
+@not_sanitized
 def test_bbc_as_csv_with_titles_and_word2vec(ddsc, data_dir, tmp_path):
     """News in a table with quotes and vectors in word2vec format: one command, which preserves titles and words."""
     if not (data_dir / "text" / "bbc.tsv.gz").exists():

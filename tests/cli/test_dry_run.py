@@ -7,6 +7,8 @@ import subprocess
 import numpy as np
 import pytest
 
+from conftest import not_sanitized
+
 
 @pytest.mark.parametrize("verb", ["cluster", "distance", "neighbors"])
 @pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
@@ -23,6 +25,7 @@ def test_says_what_would_be_done(ddsc, three_groups, tmp_path, verb, metric):
     assert not (tmp_path / "out").exists()
 
 
+@not_sanitized
 def test_estimate_is_of_the_right_size(ddsc, slow_set):
     """The estimate for all pairs of 300 items of 150 points, from a few pairs, is within a factor of twenty of twenty
     times the time of a twentieth of the pairs."""
@@ -90,6 +93,7 @@ def clouds(path, n, points, dim, shift):
     return path
 
 
+@not_sanitized
 def test_says_what_bounds_can_skip(ddsc, tmp_path):
     """For distant clouds, the bounds exclude nearly all pairs; for samples of one distribution, they exclude fewer."""
     found = {}
@@ -101,6 +105,7 @@ def test_says_what_bounds_can_skip(ddsc, tmp_path):
     assert 0 <= found[0]["bounds_skip"] < found[50]["bounds_skip"] <= 1
 
 
+@not_sanitized
 def test_names_alternatives_to_long_runs(ddsc, tmp_path):
     alike = clouds(tmp_path / "alike.npz", 4000, 100, 20, 0)
     done = ddsc("neighbors", alike, "-n", "--threads", 1)

@@ -9,7 +9,7 @@ import struct
 import numpy as np
 import pytest
 
-from conftest import real_data
+from conftest import not_sanitized
 
 TOPICS = {"sea": "ship sail harbour wave anchor", "farm": "cow barn tractor harvest field",
           "city": "tram street office tower crowd"}
@@ -276,7 +276,7 @@ def test_a_saved_result_tells_the_same(ddsc, documents, tmp_path):
     assert 'class="traits"' in (tmp_path / "again.html").read_text()
 
 
-@real_data
+@not_sanitized
 @pytest.mark.parametrize("name,classes", [
     ("bbc", {"business": "shares economy growth oil profits", "tech": "microsoft internet mobile web net",
              "entertainment": "film awards oscar actor star", "politics": "election blair labour",

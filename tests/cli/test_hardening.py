@@ -8,7 +8,7 @@ import scipy.io
 import scipy.sparse.csgraph
 import test_w2_oracle as w2_oracle
 
-from conftest import real_data
+from conftest import not_sanitized
 
 
 def write_line(path, places):
@@ -234,7 +234,7 @@ def test_ordinary_coordinates_get_no_warning(ddsc, tmp_path):
         assert "warning" not in ddsc("cluster", data, "-k", 2).stderr, k
 
 
-@real_data
+@not_sanitized
 def test_real_sets_get_no_warning_about_coordinates(ddsc, data_dir, tmp_path):
     for name in ["more/animals.npz", "more/corel.npz", "d2/mountaindat.d2", "more/fingerprint.npz"]:
         done = ddsc("neighbors", data_dir / name, "--metric", "mmd", "--mmd-features", 16,

@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from pictures import JPEG_CMYK, JPEG_COLOR, JPEG_GRAY, chunk, pgm, png  # noqa: E402
 
-from conftest import real_data
+from conftest import not_sanitized
 
 DIGITS = np.random.default_rng(5).integers(0, 4, (12, 7, 5)) * 85
 
@@ -164,7 +164,7 @@ def test_black_image_is_an_item_without_mass(ddsc, tmp_path):
     assert data["items"] == 1 and data["dropped_items"] == 1
 
 
-@real_data
+@not_sanitized
 def test_1000_png_digits_in_one_command(ddsc, data_dir, tmp_path):
     """The clusters of a folder of PNG digits are the same as those of the idx file."""
     with gzip.open(data_dir / "mnist" / "t10k-images-idx3-ubyte.gz") as f:

@@ -14,7 +14,7 @@ import pytest
 from conftest import clouds
 
 DEEP = bool(os.environ.get("DDSC_DEEP"))
-# Sanitizers make the program several times slower; a third of the kills is enough to detect memory errors.
+# Sanitizers make the program several times slower; a few kills are enough to detect memory errors.
 SLOW = bool(os.environ.get("DDSC_SANITIZED")) and not DEEP
 
 
@@ -65,7 +65,7 @@ def test_many_kills_and_the_same_bytes(ddsc, program, data, tmp_path):
     whole = time.monotonic() - started
     wanted = contents(tmp_path / "whole")
     random.seed(7)
-    kills, most = 0, 10 if SLOW else 30
+    kills, most = 0, 6 if SLOW else 30
     for attempt in range(200):
         if kills == most:
             break
@@ -212,7 +212,7 @@ def test_manifests_that_cannot_be_used(ddsc, data, tmp_path, content, word, code
 
 
 # 100 kills each with DDSC_DEEP set (./run check kills), a few in the normal test.
-KILLS = 100 if DEEP else 4 if SLOW else 10
+KILLS = 100 if DEEP else 2 if SLOW else 10
 
 
 def start(program, words):

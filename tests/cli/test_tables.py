@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from conftest import real_data
+from conftest import not_sanitized
 
 HEADER = "sample,patient,condition,w,CD3,CD4,pERK\n"
 ROWS = ["s1,1,ref,1,10,1,5", "s2,1,stim,2,20,2,6", "s1,1,ref,3,11,3,7", "s3,2,ref,1,30,4,8",
@@ -177,7 +177,7 @@ def test_wrong_number_of_names(ddsc, tmp_path, array):
     assert array in ddsc("info", tmp_path / "x.npz", code=3).stderr
 
 
-@real_data
+@not_sanitized
 def test_published_cytometry_table(ddsc, data_dir, tmp_path):
     path = data_dir / "cytometry" / "pbmc8-bcrxl.tsv.gz"
     if not path.exists():

@@ -10,7 +10,7 @@ import numpy as np
 import ot
 import pytest
 
-from conftest import SOURCE, real_data
+from conftest import SOURCE, not_sanitized
 
 PUNCTUATION = str.maketrans({c: " " for c in '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~'})
 
@@ -434,7 +434,7 @@ def paper_words(data_dir, name):
 
 @pytest.mark.parametrize("name, n, n_empty", [
     ("bbcsport", 737, 0), ("bbc", 2225, 1), ("reuters5", 1203, 0)])
-@real_data
+@not_sanitized
 def test_sets_of_the_paper_word_by_word(ddsc, tmp_path, data_dir, glove, name, n, n_empty):
     rows = [r for r in read_table(data_dir / "text" / f"{name}.tsv.gz")
             if r.get("modapte", "yes") == "yes"]
@@ -454,7 +454,7 @@ def test_sets_of_the_paper_word_by_word(ddsc, tmp_path, data_dir, glove, name, n
         assert len({(label, names[i]) for label, i in zip(z["labels"], z["ids"])}) == 5
 
 
-@real_data
+@not_sanitized
 def test_merged_documents_have_16_points_and_the_error_told(ddsc, tmp_path, data_dir):
     words = paper_words(data_dir, "bbcsport")
     ddsc(*words, "--support", "0", "-o", tmp_path / "all.npz")

@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import real_data
+from conftest import not_sanitized
 
 
 def write(path, clouds):
@@ -244,7 +244,7 @@ def test_baselines_are_not_judged(ddsc, tmp_path):
 CONFIRMED = ("reproducible", "partly", "separate")
 
 
-@real_data
+@not_sanitized
 @pytest.mark.parametrize("name, metric, levels", [("bbc", "w2", CONFIRMED), ("bbc", "mmd", ("continuum", *CONFIRMED)),
                                                   ("reuters5", "mmd", ("continuum", *CONFIRMED))])
 def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, metric, levels):

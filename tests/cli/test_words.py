@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import real_data
+from conftest import not_sanitized
 from test_text import items_of, write_table, write_vectors
 
 TOPICS = {"sport": "ball goal team match player coach cup league".split(),
@@ -316,7 +316,7 @@ def test_bad_usage(ddsc, files, words, message):
 
 # ---- real documents ----
 
-@real_data
+@not_sanitized
 def test_fitted_words_find_the_sports(ddsc, tmp_path, data_dir):
     text, score = data_dir / "text", {}
     for mode, vectors in (("general", ["--vectors", text / "glove.6B.100d.subset.txt.gz"]),
