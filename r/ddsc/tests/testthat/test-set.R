@@ -88,7 +88,7 @@ test_that("messages name arguments of R", {
   file <- tempfile(fileext = ".csv")
   writeLines(c("a,b", "1,2"), file)
   refuses(ddsc_read(file), "(id = COLUMN)")
-  expect_warning(ddsc(x, 2, n_neighbors = 50), "^n_neighbors = 50, .*lower n_neighbors$",
+  expect_warning(ddsc(x, 2, n_neighbors = 50), "^n_neighbors = 50, .*reduce n_neighbors$",
                  class = "ddsc_warning")
   ddsc_write(ddsc_set(x), file, overwrite = TRUE)
   refuses(ddsc_write(ddsc_set(x), file), "pass overwrite = TRUE")
