@@ -2195,9 +2195,10 @@ DDSC_EXPERIMENTAL DDSC_API void ddsc_update_get_view_sized(const ddsc_update *up
 
 typedef struct ddsc_index ddsc_index;
 
-/* Opens an index for the items of a model. The model must outlive the index. The metric's data stay
- * in memory, so that an update costs only the bounds and solves of the neighbor lists that it
- * affects. The call fails if the graph of the model is sampled or approximate, or if the model was
+/* Opens an index for the items of a model. The model must outlive the index. For w1 and w2 of clouds
+ * and images, and for lot from 1,000 items on, the metric's data stay in memory, so an update costs
+ * only the bounds and solves of the neighbor lists that it affects. In all other cases, adding items
+ * also prepares the metric for all items again. The call fails if the graph of the model is sampled or approximate, or if the model was
  * written by version 0.2.0. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_index_open(ddsc_context *context, ddsc_index **index,
                                                        const ddsc_model *model);

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class Index:
     """The neighbor graph of a fit, in which items can be inserted and removed. `DDSC.open_index` returns it.
 
-    The data of the metric stay in memory, so that a change costs only the neighbor lists that it affects. The graph is
-    that of ``DDSC(like=model).fit(ALL)``, where ALL contains the current items. The fit itself does not change. To
-    cluster the changed items, use `DDSC.update`.
+    A change searches only the neighbor lists that it affects. For w1 and w2 of clouds and images, and for lot from 1,000
+    items on, the prepared data of the metric stay in memory; in all other cases, `insert` prepares them again for all
+    items. The graph is that of ``DDSC(like=model).fit(ALL)``, where ALL contains the current items. The fit itself does
+    not change. To cluster the changed items, use `DDSC.update`.
 
     An index is a context manager, and `close` releases its memory. A rejected change does not alter the index. After a
     change that ran out of memory or was interrupted, further calls may fail and require a new index.

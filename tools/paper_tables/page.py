@@ -277,8 +277,8 @@ def time_section(found):
     return ["## Running time (seconds)", "", "Each cell contains the paper's time, followed by three times measured with ddsc (CPU "
             "seconds, one thread). The first is the time of the distance matrix of all pairs, as the paper computes it (for w2 and "
             "sinkhorn, extrapolated from a subset). The other two are the times of a whole run at the true K: with `--paper`, "
-            "which skips pairs, and with the defaults. A dash means that the time was not measured. For d2, the time is the mean "
-            "over K with one start.", "",
+            "which skips pairs, and with the defaults. A dash means that the time was not measured. For d2, the time is that of one run, "
+            "with one start, averaged over K.", "",
             *table(["method", *(TITLE[n] for n in SETS)], rows)]
 
 

@@ -189,7 +189,7 @@ static ddsc_status assemble_shared(d2_file *f, measures_parts *out, const d2_tab
     return DDSC_OK;
 }
 
-/* One object, as the product distribution of its records. For product distributions, W2^2 is the
+/* An object of a d2 file. It is the product distribution of its records. For product distributions, W2^2 is the
  * sum of W2^2 over the phases, which is how Ye et al. combine phases. */
 typedef struct product {
     const d2_record *record;
